@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef EVIX_FILE_H
+#define EVIX_FILE_H
+
+/*
+ * Asynchronous file operations: what touches the disk never holds the loop. They go to io_uring
+ * where it is allowed, else to the work pool. The rules are those of op.h.
+ */
+
+#include <evix/op.h>
+
+#include <sys/stat.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* openat2(2)'s struct open_how; without the system call, a non-zero `resolve` is -ENOSYS. */
+struct evix_open_how {
+    uint64_t flags;
+    uint64_t mode;
+    uint64_t resolve;
+};
+
+struct evix_time {
+    int64_t seconds;
+    uint32_t nanoseconds;
+};
+
+struct evix_stat {
+    uint64_t size;
+    uint64_t inode;
+    uint64_t device;
+    uint32_t mode; /* type and permissions, as in stat(2) */
+    uint32_t links;
+    struct evix_time modified;
+    struct evix_time changed;
+};
+
+/* What a file operation works on. Embedded and owned by the caller, as the operation is. */
+struct evix_file_request {
+    struct evix_loop *loop; /* private, as all below */
+    int directory;
+    int flags;
+    const char *path;
+    struct evix_open_how how;
+    struct evix_stat *stat;
+    uint64_t offset;
+    void *private_work[8];
+    uint64_t private_raw[32]; /* the kernel's own struct statx */
+};
+
+/*
+ * Opens `path` (which must stay until the final callback) relative to `directory` (AT_FDCWD is
+ * fine). The result is a descriptor, the caller's. O_CLOEXEC is added. If the operation is
+ * cancelled and the open had succeeded all the same, the descriptor is closed by the loop.
+ */
+EVIX_EXPORT void evix_file_open(struct evix_op *op, struct evix_loop *loop,
+                                struct evix_file_request *request, int directory, const char *path,
+                                const struct evix_open_how *how, evix_op_fn *fn);
+
+/*
+ * Reads metadata, of `path` relative to `directory`, or of `directory` itself with an empty path.
+ * `flags`: AT_SYMLINK_NOFOLLOW or 0. `out` is filled before a callback with 0.
+ */
+EVIX_EXPORT void evix_file_stat(struct evix_op *op, struct evix_loop *loop,
+                                struct evix_file_request *request, int directory, const char *path,
+                                int flags, struct evix_stat *out, evix_op_fn *fn);
+
+/* Reads up to `length` bytes at `offset`. The result may be short; 0 at the end of the file. */
+EVIX_EXPORT void evix_file_read(struct evix_op *op, struct evix_loop *loop,
+                                struct evix_file_request *request, int fd, void *memory,
+                                uint32_t length, uint64_t offset, evix_op_fn *fn);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

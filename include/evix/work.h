@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef EVIX_WORK_H
+#define EVIX_WORK_H
+
+/* The work pool: a bounded number of threads for what would block the loop or burn CPU. */
+
+#include <evix/loop.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct evix_work;
+
+/* Runs in a thread of the pool; must not call the loop. */
+typedef void evix_work_run_fn(struct evix_work *work);
+
+/* Runs in the loop's thread: exactly once, with 0, or -ECANCELED if `run` never ran. */
+typedef void evix_work_done_fn(struct evix_work *work, int error);
+
+/* Embedded and owned by the caller; the loop's from the start until `done` is called. */
+struct evix_work {
+    struct evix_handle handle;
+    evix_work_run_fn *run;
+    evix_work_done_fn *done;
+    int state;              /* private */
+    struct evix_work *next; /* private */
+};
+
+/* Queues it. -EAGAIN if no thread at all could be started. */
+EVIX_EXPORT EVIX_MUST_CHECK int evix_work_start(struct evix_work *work, struct evix_loop *loop,
+                                                evix_work_run_fn *run, evix_work_done_fn *done);
+
+/*
+ * Takes it out of the queue: 0, and `done` will be called with -ECANCELED. -EBUSY if it runs or has
+ * run already: `done` will be called with 0.
+ */
+EVIX_EXPORT int evix_work_cancel(struct evix_work *work);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
