@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef EVIXD_FILES_REPRESENTATION_H
+#define EVIXD_FILES_REPRESENTATION_H
+
+/*
+ * What a target names, as of one moment: a file with its metadata and, if small, its bytes; a
+ * directory; or the fact that there is nothing to be had. Counted and immutable: it may go on being
+ * sent after the file was replaced.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <time.h>
+
+enum representation_kind {
+    REPRESENTATION_FILE,
+    REPRESENTATION_DIRECTORY, /* a directory without an index file */
+    REPRESENTATION_REDIRECT,  /* a directory that was named without its closing slash */
+    REPRESENTATION_ABSENT,    /* `status` and `reason` say why */
+};
+
+struct representation {
+    unsigned references; /* private: the worker's thread alone counts */
+    enum representation_kind kind;
+    int status;         /* ABSENT: 403, 404, 414, 500 or 503 */
+    int error;          /* ABSENT: the negative errno behind it, or 0 */
+    const char *reason; /* ABSENT: constant text for the log: the rule that led to it */
+    int fd;             /* FILE, DIRECTORY: open for reading; -1 for small files that keep none */
+    uint64_t size;      /* FILE */
+    int64_t modified;   /* seconds since the epoch, for Last-Modified; -1: leave it out */
+    const char *etag;   /* FILE: with its quotes; NULL: none */
+    const char *media_type; /* FILE: the value of Content-Type */
+    const char *bytes;      /* FILE: all of the content, if small enough; else NULL */
+    const char *fields;     /* FILE: the prebuilt fields of a 200, each with its CRLF: Content-Type,
+                               Content-Length, Last-Modified, ETag, Accept-Ranges */
+    size_t fields_length;
+    size_t etag_length, media_type_length;
+};
+
+struct representation *representation_ref(struct representation *representation);
+
+/* Drops a reference and clears the pointer; the last one closes the descriptor. NULL is fine. */
+void representation_unref(struct representation **representation);
+
+#endif

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef EVIXD_FILES_STORE_H
+#define EVIXD_FILES_STORE_H
+
+/*
+ * A worker's view of the file system: roots, and the cache of what was looked up in them. One
+ * store a loop. Nothing here blocks: what touches the disk is an asynchronous operation.
+ */
+
+#include <evix/evix.h>
+
+#include "files/body.h"
+#include "files/representation.h"
+
+struct store;
+struct root;
+
+enum store_freshness {
+    STORE_WATCH, /* watched directories; one stat a request where a watch can't see */
+    STORE_STAT,  /* one stat a request */
+    STORE_OFF,   /* every request opens the file anew */
+};
+
+enum root_symlinks {
+    ROOT_SYMLINKS_BENEATH, /* followed as long as they stay beneath the root */
+    ROOT_SYMLINKS_FOLLOW,
+    ROOT_SYMLINKS_REFUSE,
+};
+
+struct store_options {
+    enum store_freshness freshness;
+    unsigned entries;         /* cached answers at most */
+    unsigned descriptors;     /* cached open descriptors at most */
+    uint64_t memory;          /* bytes of cached content at most */
+    uint32_t small;           /* files up to this size are kept whole in memory */
+    const char *mime_types;   /* path of a mime.types file, or NULL */
+    const char *default_type; /* for names that no table knows */
+};
+
+/* Makes a store; `options` and its strings must outlive it. 0 or a negative errno. */
+int store_new(struct store **out, struct evix_loop *loop, const struct store_options *options);
+
+/* Frees it and its roots. No lookup may be pending, no body alive. */
+void store_free(struct store **store);
+
+struct root_options {
+    const char *path; /* a directory */
+    enum root_symlinks symlinks;
+    const char *const *index; /* names of index files, tried in order; NULL-terminated */
+    bool dotfiles;            /* serve names that begin with a dot, beside /.well-known/ */
+};
+
+/* Opens a root directory (blocking: at start). The store owns it. 0 or a negative errno. */
+int store_root(struct store *store, const struct root_options *options, struct root **out);
+
+/*
+ * Tells the store that requests were received: changes of files that were finished before that are
+ * seen by the lookups that follow. Called once for a batch of receives.
+ */
+void store_refresh(struct store *store);
+
+struct lookup;
+typedef void lookup_fn(struct lookup *lookup);
+
+/* A lookup under way; embedded by the caller, the store's until it is done. */
+struct lookup {
+    struct representation *result; /* when done: a reference, the caller's */
+    lookup_fn *fn;
+    void *private_state;
+};
+
+/*
+ * Looks up `path`: decoded, begins with a slash, without dot segments (http/uri.h), any bytes but
+ * NUL; it need not stay. True: done at once, `result` is set and `fn` is not called. False: `fn`
+ * will be called later, exactly once, with `result` set (out of memory is an ABSENT with 500; never
+ * NULL).
+ */
+bool lookup_start(struct lookup *lookup, struct store *store, struct root *root, const char *path,
+                  size_t length, lookup_fn *fn);
+
+/* Gives a pending lookup up: `fn` is not called and the memory is the caller's at once. */
+void lookup_cancel(struct lookup *lookup);
+
+/*
+ * Bodies. Each takes a reference of its own on the representation, and sets *out. 0 or -ENOMEM.
+ * The file body gives memory for small files, file ranges for what the page cache holds, and reads
+ * the rest asynchronously, a bounded chunk at a time.
+ */
+int body_from_file(struct body **out, struct store *store, struct representation *file,
+                   uint64_t offset, uint64_t length);
+
+enum listing_format { LISTING_HTML, LISTING_JSON };
+
+/*
+ * The listing of a directory, read off the loop. `path` is its decoded path, for titles and
+ * links.
+ */
+int body_from_listing(struct body **out, struct store *store, struct representation *directory,
+                      const char *path, size_t path_length, enum listing_format format);
+
+/* Memory that the body takes over and frees with free(3). */
+int body_from_memory(struct body **out, char *data, size_t length);
+
+#endif
