@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HTTP_NEGOTIATE_H
+#define HTTP_NEGOTIATE_H
+
+/* Proactive negotiation (RFC 9110 12). Weights are in thousandths: 0 is "not acceptable". */
+
+#include "http/request.h"
+
+/*
+ * The weight of a media type, HTTP_TEXT("text"), HTTP_TEXT("html"): the most specific range that
+ * matches decides. 1000 without an Accept field. Ranges with parameters other than q (and malformed
+ * ones) match nothing.
+ */
+unsigned http_accept_weight(const struct http_request *request, struct http_text type,
+                            struct http_text subtype);
+
+/* Whether application/json is wanted more than text/html: a tie is HTML's. */
+bool http_accept_prefers_json(const struct http_request *request);
+
+/*
+ * The weight of a content coding ("br", "gzip", "identity"). Without the field only identity is
+ * acceptable here (RFC 9110 12.5.3 would allow any; old clients cannot decode them). Identity is
+ * acceptable unless it, or `*` without it, has q=0; unmentioned, it has the lowest weight, 1.
+ */
+unsigned http_coding_weight(const struct http_request *request, struct http_text coding);
+
+#endif
