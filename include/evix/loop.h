@@ -35,6 +35,10 @@ extern "C" {
 #define EVIX_EXPORT
 #endif
 
+/* The struct of `type` whose `member` lies at `address`: from a handle to what embeds it. */
+#define EVIX_CONTAINER_OF(address, type, member)                                                   \
+    ((type *)(void *)((char *)(address)-offsetof(type, member)))
+
 struct evix_loop;
 
 enum evix_backend {
