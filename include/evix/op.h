@@ -53,8 +53,9 @@ struct evix_socket {
 /* At most 64 bytes, so that a connection can afford a few. */
 struct evix_op {
     evix_op_fn *fn;
-    struct evix_socket *socket; /* that it was started on; may be read in callbacks. NULL for files */
-    struct evix_op *next;       /* private, as all below */
+    struct evix_socket
+        *socket;          /* that it was started on; may be read in callbacks. NULL for files */
+    struct evix_op *next; /* private, as all below */
     struct evix_timer *timeout;
     union {
         struct {
