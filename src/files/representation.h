@@ -36,6 +36,11 @@ struct representation {
                                Content-Length, Last-Modified, ETag, Accept-Ranges */
     size_t fields_length;
     size_t etag_length, media_type_length;
+
+    size_t memory;                        /* private, as all below: bytes that it takes */
+    struct root_view *view;               /* DIRECTORY: the root it was found beneath */
+    uint64_t hot_from, hot_to, hot_until; /* what the page cache was seen to hold, and till when
+                                             (loop time, ms) that is believed */
 };
 
 struct representation *representation_ref(struct representation *representation);

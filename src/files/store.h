@@ -27,6 +27,15 @@ enum root_symlinks {
     ROOT_SYMLINKS_REFUSE,
 };
 
+/*
+ * What the room above lends, so that this one need not know HTTP. A date as RFC 9110 5.6.7 wants
+ * it: 29 bytes and a NUL; 0, or a negative errno for a date that can't be written so.
+ */
+typedef int store_date_fn(int64_t seconds, char out[30]);
+
+/* Percent-encodes a path, slashes kept. `out` has room for 3 * length bytes; returns the length. */
+typedef size_t store_encode_fn(const char *path, size_t length, char *out);
+
 struct store_options {
     enum store_freshness freshness;
     unsigned entries;         /* cached answers at most */
@@ -35,14 +44,21 @@ struct store_options {
     uint32_t small;           /* files up to this size are kept whole in memory */
     const char *mime_types;   /* path of a mime.types file, or NULL */
     const char *default_type; /* for names that no table knows */
+    store_date_fn *format_date;
+    store_encode_fn *encode_path;
 };
 
 /* Makes a store; `options` and its strings must outlive it. 0 or a negative errno. */
 int store_new(struct store **out, struct evix_loop *loop, const struct store_options *options);
 
-/* Frees it and its roots. No lookup may be pending, no body alive. */
+/*
+ * Frees it and its roots. No lookup may be pending, no body alive. File operations that were given
+ * up and have not ended yet hold the memory until they do: run the loop to its end before
+ * evix_loop_free().
+ */
 void store_free(struct store **store);
 
+/* Copied by store_root(), strings and all. */
 struct root_options {
     const char *path; /* a directory */
     enum root_symlinks symlinks;
@@ -66,7 +82,8 @@ typedef void lookup_fn(struct lookup *lookup);
 struct lookup {
     struct representation *result; /* when done: a reference, the caller's */
     lookup_fn *fn;
-    void *private_state;
+    struct fill *fill;              /* private, as all below */
+    struct lookup *next, *previous; /* waiting for the same answer */
 };
 
 /*
