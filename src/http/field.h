@@ -2,66 +2,69 @@
 #ifndef HTTP_FIELD_H
 #define HTTP_FIELD_H
 
-/* The field names that evixd reads or writes. One list feeds the enum, the names and the finder. */
+/*
+ * The field names that evixd reads or writes. One list feeds the enum, the names and the finder:
+ * the letters are a name's first and last, which with its length tell every two names apart.
+ */
 
 #include "http/text.h"
 
 #define HTTP_FIELD_MAP(XX)                                                                         \
-    XX(ACCEPT, "Accept")                                                                           \
-    XX(ACCEPT_CHARSET, "Accept-Charset")                                                           \
-    XX(ACCEPT_ENCODING, "Accept-Encoding")                                                         \
-    XX(ACCEPT_LANGUAGE, "Accept-Language")                                                         \
-    XX(ACCEPT_RANGES, "Accept-Ranges")                                                             \
-    XX(ACCESS_CONTROL_ALLOW_ORIGIN, "Access-Control-Allow-Origin")                                 \
-    XX(AGE, "Age")                                                                                 \
-    XX(ALLOW, "Allow")                                                                             \
-    XX(AUTHORIZATION, "Authorization")                                                             \
-    XX(CACHE_CONTROL, "Cache-Control")                                                             \
-    XX(CONNECTION, "Connection")                                                                   \
-    XX(CONTENT_DISPOSITION, "Content-Disposition")                                                 \
-    XX(CONTENT_ENCODING, "Content-Encoding")                                                       \
-    XX(CONTENT_LANGUAGE, "Content-Language")                                                       \
-    XX(CONTENT_LENGTH, "Content-Length")                                                           \
-    XX(CONTENT_LOCATION, "Content-Location")                                                       \
-    XX(CONTENT_RANGE, "Content-Range")                                                             \
-    XX(CONTENT_SECURITY_POLICY, "Content-Security-Policy")                                         \
-    XX(CONTENT_TYPE, "Content-Type")                                                               \
-    XX(COOKIE, "Cookie")                                                                           \
-    XX(DATE, "Date")                                                                               \
-    XX(ETAG, "ETag")                                                                               \
-    XX(EXPECT, "Expect")                                                                           \
-    XX(EXPIRES, "Expires")                                                                         \
-    XX(FORWARDED, "Forwarded")                                                                     \
-    XX(HOST, "Host")                                                                               \
-    XX(IF_MATCH, "If-Match")                                                                       \
-    XX(IF_MODIFIED_SINCE, "If-Modified-Since")                                                     \
-    XX(IF_NONE_MATCH, "If-None-Match")                                                             \
-    XX(IF_RANGE, "If-Range")                                                                       \
-    XX(IF_UNMODIFIED_SINCE, "If-Unmodified-Since")                                                 \
-    XX(KEEP_ALIVE, "Keep-Alive")                                                                   \
-    XX(LAST_MODIFIED, "Last-Modified")                                                             \
-    XX(LOCATION, "Location")                                                                       \
-    XX(MAX_FORWARDS, "Max-Forwards")                                                               \
-    XX(ORIGIN, "Origin")                                                                           \
-    XX(RANGE, "Range")                                                                             \
-    XX(REFERER, "Referer")                                                                         \
-    XX(RETRY_AFTER, "Retry-After")                                                                 \
-    XX(SEC_FETCH_DEST, "Sec-Fetch-Dest")                                                           \
-    XX(SERVER, "Server")                                                                           \
-    XX(TE, "TE")                                                                                   \
-    XX(TRAILER, "Trailer")                                                                         \
-    XX(TRANSFER_ENCODING, "Transfer-Encoding")                                                     \
-    XX(UPGRADE, "Upgrade")                                                                         \
-    XX(USER_AGENT, "User-Agent")                                                                   \
-    XX(VARY, "Vary")                                                                               \
-    XX(VIA, "Via")                                                                                 \
-    XX(WWW_AUTHENTICATE, "WWW-Authenticate")                                                       \
-    XX(X_CONTENT_TYPE_OPTIONS, "X-Content-Type-Options")                                           \
-    XX(X_FORWARDED_FOR, "X-Forwarded-For")
+    XX(ACCEPT, "Accept", 'a', 't')                                                                 \
+    XX(ACCEPT_CHARSET, "Accept-Charset", 'a', 't')                                                 \
+    XX(ACCEPT_ENCODING, "Accept-Encoding", 'a', 'g')                                               \
+    XX(ACCEPT_LANGUAGE, "Accept-Language", 'a', 'e')                                               \
+    XX(ACCEPT_RANGES, "Accept-Ranges", 'a', 's')                                                   \
+    XX(ACCESS_CONTROL_ALLOW_ORIGIN, "Access-Control-Allow-Origin", 'a', 'n')                       \
+    XX(AGE, "Age", 'a', 'e')                                                                       \
+    XX(ALLOW, "Allow", 'a', 'w')                                                                   \
+    XX(AUTHORIZATION, "Authorization", 'a', 'n')                                                   \
+    XX(CACHE_CONTROL, "Cache-Control", 'c', 'l')                                                   \
+    XX(CONNECTION, "Connection", 'c', 'n')                                                         \
+    XX(CONTENT_DISPOSITION, "Content-Disposition", 'c', 'n')                                       \
+    XX(CONTENT_ENCODING, "Content-Encoding", 'c', 'g')                                             \
+    XX(CONTENT_LANGUAGE, "Content-Language", 'c', 'e')                                             \
+    XX(CONTENT_LENGTH, "Content-Length", 'c', 'h')                                                 \
+    XX(CONTENT_LOCATION, "Content-Location", 'c', 'n')                                             \
+    XX(CONTENT_RANGE, "Content-Range", 'c', 'e')                                                   \
+    XX(CONTENT_SECURITY_POLICY, "Content-Security-Policy", 'c', 'y')                               \
+    XX(CONTENT_TYPE, "Content-Type", 'c', 'e')                                                     \
+    XX(COOKIE, "Cookie", 'c', 'e')                                                                 \
+    XX(DATE, "Date", 'd', 'e')                                                                     \
+    XX(ETAG, "ETag", 'e', 'g')                                                                     \
+    XX(EXPECT, "Expect", 'e', 't')                                                                 \
+    XX(EXPIRES, "Expires", 'e', 's')                                                               \
+    XX(FORWARDED, "Forwarded", 'f', 'd')                                                           \
+    XX(HOST, "Host", 'h', 't')                                                                     \
+    XX(IF_MATCH, "If-Match", 'i', 'h')                                                             \
+    XX(IF_MODIFIED_SINCE, "If-Modified-Since", 'i', 'e')                                           \
+    XX(IF_NONE_MATCH, "If-None-Match", 'i', 'h')                                                   \
+    XX(IF_RANGE, "If-Range", 'i', 'e')                                                             \
+    XX(IF_UNMODIFIED_SINCE, "If-Unmodified-Since", 'i', 'e')                                       \
+    XX(KEEP_ALIVE, "Keep-Alive", 'k', 'e')                                                         \
+    XX(LAST_MODIFIED, "Last-Modified", 'l', 'd')                                                   \
+    XX(LOCATION, "Location", 'l', 'n')                                                             \
+    XX(MAX_FORWARDS, "Max-Forwards", 'm', 's')                                                     \
+    XX(ORIGIN, "Origin", 'o', 'n')                                                                 \
+    XX(RANGE, "Range", 'r', 'e')                                                                   \
+    XX(REFERER, "Referer", 'r', 'r')                                                               \
+    XX(RETRY_AFTER, "Retry-After", 'r', 'r')                                                       \
+    XX(SEC_FETCH_DEST, "Sec-Fetch-Dest", 's', 't')                                                 \
+    XX(SERVER, "Server", 's', 'r')                                                                 \
+    XX(TE, "TE", 't', 'e')                                                                         \
+    XX(TRAILER, "Trailer", 't', 'r')                                                               \
+    XX(TRANSFER_ENCODING, "Transfer-Encoding", 't', 'g')                                           \
+    XX(UPGRADE, "Upgrade", 'u', 'e')                                                               \
+    XX(USER_AGENT, "User-Agent", 'u', 't')                                                         \
+    XX(VARY, "Vary", 'v', 'y')                                                                     \
+    XX(VIA, "Via", 'v', 'a')                                                                       \
+    XX(WWW_AUTHENTICATE, "WWW-Authenticate", 'w', 'e')                                             \
+    XX(X_CONTENT_TYPE_OPTIONS, "X-Content-Type-Options", 'x', 's')                                 \
+    XX(X_FORWARDED_FOR, "X-Forwarded-For", 'x', 'r')
 
 enum http_field_id {
     HTTP_FIELD_OTHER, /* not in the list */
-#define HTTP_FIELD_ENUM(id, name) HTTP_FIELD_##id,
+#define HTTP_FIELD_ENUM(id, name, first, last) HTTP_FIELD_##id,
     HTTP_FIELD_MAP(HTTP_FIELD_ENUM)
 #undef HTTP_FIELD_ENUM
         HTTP_FIELD_COUNT
