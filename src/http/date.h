@@ -16,8 +16,9 @@ int http_date_format(int64_t time, char out[HTTP_DATE_LENGTH]);
 
 /*
  * Reads any of the three formats. `now` decides the century of an RFC 850 date: one that would be
- * more than 50 years ahead is in the past. 0, or -EINVAL for anything else, impossible days and a
- * wrong name of a day included; a leap second counts as the second after it.
+ * more than 50 years ahead is in the past. 0, or -EINVAL for anything else, impossible days
+ * included; the day's name has to be one, but is not held against the date. A leap second counts as
+ * the second after it.
  */
 int http_date_parse(struct http_text text, int64_t now, int64_t *out);
 
