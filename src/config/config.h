@@ -58,7 +58,7 @@ struct config_access_log {
     enum config_target target;
     const char *path; /* as above */
     enum config_log_format format;
-    const char *format_text; /* as it was written: "combined" or "%h %r ..." */
+    const char *format_text; /* of CONFIG_LOG_CUSTOM, else "" */
 };
 
 /* 0 switches a limit off where its line says so. */
@@ -109,7 +109,7 @@ enum config_protocol {
 };
 
 struct config_listen {
-    const char *address; /* in its canonical form: "127.0.0.1:80", "[::1]:80", "unix:/run/x" */
+    const char *address; /* as address.h writes it: "127.0.0.1:80", "[::1]:80", ":80", "unix:/x" */
     struct sockaddr_storage sockaddr;
     socklen_t sockaddr_length;
     bool wildcard; /* given as PORT or :PORT, held as [::]; 0.0.0.0 will do without IPv6 */
@@ -118,6 +118,7 @@ struct config_listen {
     mode_t mode; /* of a unix socket */
     enum config_protocol protocol;
     const char *source; /* "FILE:LINE" or "--listen", for messages */
+    unsigned line;      /* private */
 };
 
 struct config_header {
@@ -152,6 +153,7 @@ struct config_location {
     const char
         *redirect_to;   /* stands for the matched prefix, the rest and the query are kept; "" */
     const char *source; /* "FILE:LINE" */
+    unsigned line;      /* private */
 };
 
 struct config_host {
@@ -163,7 +165,9 @@ struct config_host {
     const struct config_location *locations; /* longest path first, so that the first that matches
                                                 is the right one; the last is always "/" */
     size_t location_count;
-    const char *source;
+    const char *source;               /* "FILE:LINE" */
+    unsigned line;                    /* private */
+    struct config_location inherited; /* private: what the locations begin with */
 };
 
 struct config_arena;
@@ -186,6 +190,8 @@ struct config {
     const struct config_host *hosts; /* at least one, unless all listeners are echo */
     size_t host_count;
     const struct config_host *default_host; /* NULL only without hosts */
+    struct config_access_log access_log;    /* private: what the hosts begin with */
+    struct config_location inherited;       /* private: the same */
     struct config_arena *arena;             /* private */
 };
 

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Makes listeners, hosts and locations whole: inheritance, handlers, the order of locations.
+ * Does not compare hosts or listeners with each other: check.c does.
+ * Called by walk.c around each such group, and by override.c.
+ */
+#include "config/load.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "config/arena.h"
+
+static void store_standards(struct loader *loader, const struct schema_record *record, void *base)
+{
+    if (value_store_standards(&loader->values, record, base) != 0)
+        errors_add_memory(&loader->errors);
+}
+
+static void begin_file(struct loader *loader, struct config *config)
+{
+    store_standards(loader, &schema_file, config);
+    store_standards(loader, schema_file.shared, &config->inherited);
+}
+
+static void begin_listen(struct loader *loader, struct config_listen *listen, unsigned line)
+{
+    listen->address = "";
+    store_standards(loader, &schema_listen, listen);
+    listen->line = line;
+    listen->source = load_source(loader, line);
+}
+
+static void begin_host(struct loader *loader, struct config_host *host, const struct config *config,
+                       unsigned line)
+{
+    store_standards(loader, &schema_host, host);
+    host->inherited = config->inherited;
+    host->access_log = config->access_log;
+    host->line = line;
+    host->source = load_source(loader, line);
+}
+
+static void begin_location(struct loader *loader, struct config_location *location,
+                           const struct config_host *host, unsigned line)
+{
+    *location = host->inherited;
+    location->root = host->root;
+    location->path = "";
+    location->redirect_to = "";
+    store_standards(loader, &schema_location, location);
+    location->line = line;
+    location->source = load_source(loader, line);
+}
+
+void site_begin(struct loader *loader, const struct schema_record *record, void *element,
+                const void *parent, unsigned line)
+{
+    if (record == &schema_file)
+        begin_file(loader, element);
+    else if (record == &schema_listen)
+        begin_listen(loader, element, line);
+    else if (record == &schema_host)
+        begin_host(loader, element, parent, line);
+    else if (record == &schema_location)
+        begin_location(loader, element, parent, line);
+}
+
+/* The line of a setting in the group; only called if it is there. */
+static unsigned member_line(const config_setting_t *group, const char *name)
+{
+    return (unsigned)config_setting_source_line(
+        config_setting_get_member((config_setting_t *)group, name));
+}
+
+static bool has_member(const config_setting_t *group, const char *name)
+{
+    return config_setting_get_member((config_setting_t *)group, name) != NULL;
+}
+
+static void end_listen(struct loader *loader, const struct config_listen *listen,
+                       const config_setting_t *group)
+{
+    sa_family_t family = listen->sockaddr.ss_family;
+
+    if ((family == AF_INET || family == AF_INET6) && has_member(group, "mode"))
+        errors_add(&loader->errors, member_line(group, "mode"),
+                   "listen.mode: only a unix socket has permissions");
+}
+
+/* A redirect is named by its group; naming the handler, too, is allowed if it is the same. */
+static void end_location(struct loader *loader, struct config_location *location,
+                         const config_setting_t *group)
+{
+    bool redirect = has_member(group, "redirect");
+
+    if (redirect && has_member(group, "handler") && location->handler != CONFIG_HANDLER_REDIRECT)
+        errors_add(&loader->errors, member_line(group, "handler"),
+                   "location.handler: expected \"redirect\", since the location has a redirect");
+    if (!redirect && location->handler == CONFIG_HANDLER_REDIRECT)
+        errors_add(&loader->errors, member_line(group, "handler"),
+                   "location.handler: \"redirect\" needs a redirect = { status = ...; to = ...; }");
+    if (redirect)
+        location->handler = CONFIG_HANDLER_REDIRECT;
+    else
+        location->redirect_status = 0;
+    location->path_length = strlen(location->path);
+}
+
+/* Longest first: then the first that matches is the right one. */
+static int compare_locations(const void *left, const void *right)
+{
+    const struct config_location *a = left, *b = right;
+
+    if (a->path_length != b->path_length)
+        return a->path_length < b->path_length ? 1 : -1;
+    return strcmp(a->path, b->path);
+}
+
+static struct config_location *find_location(struct config_location *locations, size_t count,
+                                             const char *path)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(locations[i].path, path) == 0)
+            return &locations[i];
+    }
+    return NULL;
+}
+
+static void add_location(struct loader *loader, struct config_host *host,
+                         struct config_location *location, const char *path)
+{
+    begin_location(loader, location, host, host->line);
+    location->path = path;
+    location->path_length = strlen(path);
+    location->redirect_status = 0;
+}
+
+/* Those of the file, the command line's echo, and "/" if nobody said it: room for two more. */
+static void complete_locations(struct loader *loader, struct config_host *host)
+{
+    size_t count = host->location_count;
+    struct config_location *all = arena_array(loader->values.arena, count + 2, sizeof(*all));
+
+    if (all == NULL) {
+        errors_add_memory(&loader->errors);
+        return;
+    }
+    if (count > 0)
+        memcpy(all, host->locations, count * sizeof(*all));
+    if (loader->echo_path != NULL) {
+        struct config_location *echo = find_location(all, count, loader->echo_path);
+
+        if (echo == NULL)
+            echo = &all[count++];
+        add_location(loader, host, echo, loader->echo_path);
+        echo->handler = CONFIG_HANDLER_ECHO;
+    }
+    if (find_location(all, count, "/") == NULL)
+        add_location(loader, host, &all[count++], "/");
+    qsort(all, count, sizeof(*all), compare_locations);
+    host->locations = all;
+    host->location_count = count;
+}
+
+/* Two locations of one path: the later one could never be reached. */
+static void check_locations(struct loader *loader, const struct config_host *host)
+{
+    for (size_t i = 0; i + 1 < host->location_count; i++) {
+        const struct config_location *a = &host->locations[i], *b = a + 1;
+
+        if (a->path[0] != '\0' && strcmp(a->path, b->path) == 0)
+            errors_add(&loader->errors, a->line > b->line ? a->line : b->line,
+                       "location.path: \"%.200s\" has a location already, at %s", a->path,
+                       a->line > b->line ? b->source : a->source);
+    }
+    for (size_t i = 0; i < host->location_count; i++) {
+        const struct config_location *location = &host->locations[i];
+
+        if (location->handler == CONFIG_HANDLER_STATIC && location->root[0] == '\0') {
+            errors_add(
+                &loader->errors, host->line,
+                "host: no root: expected root = \"/DIRECTORY\"; for what is below \"%.200s\"",
+                location->path);
+            return; /* one line tells enough: the host's root is missing for all of them */
+        }
+    }
+}
+
+/* Names are compared in lower case: RFC 9110 section 4.2.3. */
+static void end_host(struct loader *loader, struct config_host *host)
+{
+    for (size_t i = 0; i < host->name_count; i++) {
+        for (char *at = (char *)host->names[i]; *at != '\0'; at++)
+            *at = (char)tolower((unsigned char)*at);
+    }
+    if (loader->access_log != NULL) {
+        host->access_log.target = loader->access_log->target;
+        host->access_log.path = loader->access_log->path;
+    }
+    complete_locations(loader, host);
+    check_locations(loader, host);
+}
+
+void site_end(struct loader *loader, const struct schema_record *record, void *element,
+              const config_setting_t *group)
+{
+    if (loader->errors.out_of_memory)
+        return; /* what was to be made whole may be missing */
+    if (record == &schema_listen)
+        end_listen(loader, element, group);
+    else if (record == &schema_location)
+        end_location(loader, element, group);
+    else if (record == &schema_host)
+        end_host(loader, element);
+}
