@@ -17,8 +17,8 @@ typedef void evix_async_fn(struct evix_async *async);
 struct evix_async {
     struct evix_handle handle;
     evix_async_fn *fn;
-    int pending;                        /* private, atomic */
-    struct evix_async *next, *previous; /* private */
+    int pending; /* private, atomic, as all below */
+    struct evix_link link;
 };
 
 /* Starts it: active, and so keeping the loop alive, until evix_async_stop(). */

@@ -20,7 +20,7 @@ struct evix_hook {
     struct evix_handle handle;
     evix_hook_fn *fn;
     enum evix_hook_phase phase;
-    struct evix_hook *next, *previous; /* private */
+    struct evix_link link; /* private */
 };
 
 /* A hook does not keep the loop alive. Hooks of one phase run in the order they were started. */

@@ -29,8 +29,8 @@ struct evix_io {
     struct evix_handle handle;
     evix_io_fn *fn;
     int fd;
-    unsigned events;                 /* private, as all below */
-    struct evix_io *next, *previous; /* watchers of the same descriptor */
+    unsigned events;       /* private, as all below */
+    struct evix_link link; /* among the watchers of the descriptor */
 };
 
 EVIX_EXPORT void evix_io_init(struct evix_io *io, struct evix_loop *loop, int fd, evix_io_fn *fn);

@@ -92,6 +92,11 @@ struct evix_handle {
     uint16_t flags; /* private */
 };
 
+/* A place in one of the loop's lists. Private. */
+struct evix_link {
+    struct evix_link *next, *previous;
+};
+
 /*
  * Makes a loop. `options` may be NULL. A backend that is asked for by name and cannot be had is an
  * error (-ENOSYS: not compiled in or absent from the kernel; -EPERM: forbidden); with AUTO the next

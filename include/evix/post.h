@@ -17,7 +17,7 @@ typedef void evix_post_fn(struct evix_post *post);
 struct evix_post {
     struct evix_handle handle;
     evix_post_fn *fn;
-    struct evix_post *next; /* private */
+    struct evix_link link; /* private */
 };
 
 EVIX_EXPORT void evix_post_init(struct evix_post *post, struct evix_loop *loop, evix_post_fn *fn);

@@ -22,7 +22,7 @@ struct evix_signal {
     struct evix_handle handle;
     evix_signal_fn *fn;
     int number;
-    struct evix_signal *next, *previous; /* private */
+    struct evix_link link; /* private */
 };
 
 EVIX_EXPORT void evix_signal_init(struct evix_signal *signal, struct evix_loop *loop,

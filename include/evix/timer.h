@@ -10,6 +10,7 @@
 extern "C" {
 #endif
 
+struct evix_op;
 struct evix_timer;
 typedef void evix_timer_fn(struct evix_timer *timer);
 
@@ -18,7 +19,10 @@ struct evix_timer {
     struct evix_handle handle;
     evix_timer_fn *fn;
     uint64_t due_ns; /* private, as all below: read with evix_timer_due_ms() */
-    uint64_t repeat_ns;
+    union {
+        uint64_t repeat_ns;
+        struct evix_op *op; /* that it limits, see evix_op_timeout() */
+    };
     uint64_t order;                              /* of the start, breaks ties */
     struct evix_timer *child, *sibling, *parent; /* heap links */
 };

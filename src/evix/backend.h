@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef EVIX_BACKEND_H
+#define EVIX_BACKEND_H
+
+/*
+ * The kernel's side of a loop: one table of functions for each mechanism. A backend holds its own
+ * memory in `loop->backend_data`. To add one: write its table, list it in backend.c.
+ */
+
+#include "op_private.h"
+
+enum {
+    BACKEND_SOCKETS = 1, /* has socket operations; without it AUTO never takes the backend */
+    BACKEND_READY = 2,   /* by ready.c: submitting does not enter the kernel's queue */
+    BACKEND_EDGE = 4,    /* with READY: says once when a descriptor becomes ready */
+    BACKEND_FILES = 8,   /* has file operations of its own: `loop->files` is not used */
+};
+
+#define BACKEND_FOREVER UINT64_MAX
+
+struct backend {
+    enum evix_backend id;
+    const char *name;
+    unsigned capabilities;
+
+    /* -ENOSYS: the kernel lacks it; -EPERM: it is forbidden; -ENOMEM, -EMFILE. */
+    int (*open)(struct evix_loop *loop, const struct evix_options *options);
+    void (*close)(struct evix_loop *loop);
+
+    /*
+     * Takes the started operations, linked by `next`, to run them; sets their state to RUNNING (or
+     * completes them by op_complete(), never by a callback). May leave the kernel's part to wait().
+     */
+    void (*submit)(struct evix_loop *loop, struct evix_op *list);
+
+    /* Ends a RUNNING (or RETRY) operation soon, by op_complete() or op_finish(). */
+    void (*cancel)(struct evix_loop *loop, struct evix_op *op);
+
+    /* The descriptor is about to be closed; no operation is left on it. No event may follow. */
+    void (*forget)(struct evix_loop *loop, struct evix_socket *socket);
+
+    /*
+     * Sleeps until something happened, for `timeout_ns` at most (rounded up, 0: not at all), and
+     * keeps what happened for dispatch(). How much it was, or a negative errno; -EINTR is fine.
+     */
+    int (*wait)(struct evix_loop *loop, uint64_t timeout_ns);
+
+    /* Phase 3: hands over what wait() found: op_finish(), op_deliver(), io_dispatch(). */
+    void (*dispatch)(struct evix_loop *loop);
+
+    /*
+     * For io.c: the interest in `fd` changes from `was` to `wanted` (EVIX_READ | EVIX_WRITE; 0 is
+     * none). Level-triggered. `token` comes back through io_dispatch(); it is new whenever `was` is
+     * 0. -EBADF, -EPERM, -ENOMEM; never fails when `wanted` is 0.
+     */
+    int (*watch)(struct evix_loop *loop, int fd, unsigned was, unsigned wanted, uint64_t token);
+
+    /* For ready.c only: makes the kernel know the descriptor, once in its life (REGISTERED). */
+    int (*arm)(struct evix_loop *loop, struct evix_socket *socket);
+};
+
+/* Compiled in where configure found what they need. */
+extern const struct backend backend_uring;
+extern const struct backend backend_epoll;
+extern const struct backend backend_kqueue;
+extern const struct backend backend_poll;
+
+/* Opens the one that is asked for, or the best one; sets loop->backend. */
+int backend_open(struct evix_loop *loop, const struct evix_options *options);
+
+/* ---- readiness watchers (io.c) ---- */
+
+/* The lowest bit of a token is 1, so that it can share a word with aligned pointers. */
+#define IO_TOKEN_BIT ((uint64_t)1)
+
+/* Events (EVIX_READ | EVIX_WRITE | EVIX_HANGUP) for a token; dropped if it is out of date. */
+void io_dispatch(struct evix_loop *loop, uint64_t token, unsigned events);
+
+/* ---- completion on top of readiness (ready.c) ---- */
+
+void ready_submit(struct evix_loop *loop, struct evix_op *list);
+void ready_cancel(struct evix_loop *loop, struct evix_op *op);
+
+/* Phase 3: runs what is to be tried anew. Called by dispatch() before it hands over events. */
+void ready_run_retries(struct evix_loop *loop);
+
+/* A registered socket became ready: EVIX_READ, EVIX_WRITE, EVIX_HANGUP (error, half-close too). */
+void ready_event(struct evix_loop *loop, struct evix_socket *socket, unsigned events);
+
+/* Frees the lent buffer. */
+void ready_fini(struct evix_loop *loop);
+
+#endif
