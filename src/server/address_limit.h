@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef SERVER_ADDRESS_LIMIT_H
+#define SERVER_ADDRESS_LIMIT_H
+
+/* How many connections each client address has open: a table that is empty when nobody is there. */
+
+#include <netinet/in.h>
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct address_count;
+
+struct address_limit {
+    unsigned most; /* per address; 0: no limit, and nothing is counted */
+    unsigned used, capacity;
+    struct address_count *slots;
+};
+
+void address_limit_init(struct address_limit *limit, unsigned most);
+void address_limit_fini(struct address_limit *limit);
+
+/* Counts one more. False if the address has its most already (or there is no memory): not counted.
+ */
+bool address_limit_enter(struct address_limit *limit, const struct in6_addr *address);
+void address_limit_leave(struct address_limit *limit, const struct in6_addr *address);
+
+#endif
