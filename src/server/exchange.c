@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A request finds its handler, and a handler's answer finds its way out.
+ * It does not parse, send, or know of connections: those are the carrier's.
+ * Called by http1.c and by the handlers.
+ */
+#include "server/exchange.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+#include "http/response.h"
+#include "log/log.h"
+#include "server/error_page.h"
+#include "server/handler.h"
+#include "server/worker_state.h"
+
+/* What a resource without a better answer allows: `OPTIONS *`, CONNECT. */
+#define METHODS_EVERYWHERE                                                                         \
+    (HTTP_METHOD_BIT(HTTP_METHOD_GET) | HTTP_METHOD_BIT(HTTP_METHOD_HEAD) |                        \
+     HTTP_METHOD_BIT(HTTP_METHOD_OPTIONS))
+
+#define ALLOW_BYTES 128
+
+static struct http_text write_allow(char memory[ALLOW_BYTES], unsigned methods)
+{
+    struct http_writer writer;
+
+    http_writer_init(&writer, memory, ALLOW_BYTES);
+    http_write_allow(&writer, methods);
+    return (struct http_text){memory, (size_t)(writer.at - memory)};
+}
+
+static void answer_options(struct exchange *exchange, unsigned methods)
+{
+    char memory[ALLOW_BYTES];
+
+    exchange_respond(exchange, &(struct response){.status = 204,
+                                                  .fields = write_allow(memory, methods),
+                                                  .is_generated = true});
+}
+
+static void refuse_method(struct exchange *exchange, unsigned methods)
+{
+    char memory[ALLOW_BYTES];
+
+    exchange_fail_with(exchange, 405, "the resource does not know the method",
+                       write_allow(memory, methods));
+}
+
+/* What can be answered without looking at any resource. True if it was. */
+static bool answer_without_path(struct exchange *exchange)
+{
+    const struct http_request *request = exchange->request;
+
+    if (request->form == HTTP_TARGET_ASTERISK)
+        answer_options(exchange, METHODS_EVERYWHERE);
+    else if (request->form == HTTP_TARGET_AUTHORITY)
+        refuse_method(exchange, METHODS_EVERYWHERE);
+    else
+        return false;
+    return true;
+}
+
+static const char *path_failure(int status)
+{
+    return status == 404 ? "an encoded slash is part of no name"
+                         : "the path has a NUL or a malformed escape";
+}
+
+void exchange_start(struct exchange *exchange, char *path_memory, size_t path_capacity)
+{
+    const struct http_request *request = exchange->request;
+
+    exchange->host = route_find_host(&exchange->worker->routes, request->host);
+    if (answer_without_path(exchange))
+        return;
+
+    int status = http_path_decode(request->path, path_memory, path_capacity, &exchange->path);
+    if (status != 0) {
+        exchange_fail(exchange, status, path_failure(status));
+        return;
+    }
+    exchange->route = route_find(exchange->host, exchange->path.data, exchange->path.length);
+    exchange->handler = exchange->route->handler;
+
+    unsigned methods = exchange->handler->methods;
+    if ((methods & HTTP_METHOD_BIT(request->method)) != 0) {
+        exchange->is_started = true;
+        exchange->handler->start(exchange);
+    } else if (request->method == HTTP_METHOD_OPTIONS) {
+        answer_options(exchange, methods | HTTP_METHOD_BIT(HTTP_METHOD_OPTIONS));
+    } else {
+        refuse_method(exchange, methods | HTTP_METHOD_BIT(HTTP_METHOD_OPTIONS));
+    }
+}
+
+/* At level info, one line says why an answer is no success. */
+static void say_why(const struct exchange *exchange, const struct response *response)
+{
+    const struct http_request *request = exchange->request;
+    char client[WORKER_CLIENT_BYTES];
+
+    log_write(LOG_LEVEL_INFO, "%s \"%.*s %.*s\" %d: %s%s%s", worker_client(exchange, client),
+              (int)request->method_text.length,
+              request->method_text.data != NULL ? request->method_text.data : "",
+              (int)request->target.length, request->target.data != NULL ? request->target.data : "",
+              response->status, response->reason != NULL ? response->reason : "as asked",
+              exchange->route != NULL ? ", location " : "",
+              exchange->route != NULL ? exchange->route->location->path : "");
+}
+
+void exchange_respond(struct exchange *exchange, const struct response *response)
+{
+    assert(exchange->status == 0);
+    exchange->is_started = false;
+    exchange->status = (uint16_t)response->status;
+    exchange->reason = response->reason;
+    if (response->status >= 300 && log_enabled(LOG_LEVEL_INFO))
+        say_why(exchange, response);
+    exchange->responder->respond(exchange, response);
+}
+
+void exchange_fail(struct exchange *exchange, int status, const char *reason)
+{
+    exchange_fail_with(exchange, status, reason, (struct http_text){0});
+}
+
+void exchange_fail_with(struct exchange *exchange, int status, const char *reason,
+                        struct http_text fields)
+{
+    char page[ERROR_PAGE_BYTES];
+    char lines[ERROR_PAGE_FIELD_BYTES];
+    struct response response = {.status = status, .reason = reason, .is_generated = true};
+
+    response.text = error_page_content(status, page);
+    response.fields = error_page_fields(fields, lines);
+    exchange_respond(exchange, &response);
+}
+
+bool exchange_defer(struct exchange *exchange)
+{
+    if (exchange->request_copy != NULL)
+        return true;
+    exchange->request_copy = http_request_clone(exchange->request);
+    if (exchange->request_copy == NULL)
+        return false;
+    exchange->request = exchange->request_copy;
+    if (exchange->path.data != NULL) {
+        exchange->path_copy = malloc(exchange->path.length + 1);
+        if (exchange->path_copy == NULL)
+            return false;
+        memcpy(exchange->path_copy, exchange->path.data, exchange->path.length + 1);
+        exchange->path.data = exchange->path_copy;
+    }
+    return true;
+}
+
+void exchange_resume(struct exchange *exchange)
+{
+    exchange->responder->resume(exchange);
+}
+
+void exchange_cancel(struct exchange *exchange)
+{
+    if (exchange->is_started) {
+        exchange->is_started = false;
+        exchange->handler->cancel(exchange);
+    }
+}
+
+void exchange_release(struct exchange *exchange)
+{
+    assert(!exchange->is_started);
+    if (exchange->body != NULL)
+        body_release(exchange->body);
+    exchange->body = NULL;
+    if (exchange->content != NULL)
+        representation_unref(&exchange->content);
+    free(exchange->request_copy);
+    free(exchange->path_copy);
+    exchange->request_copy = NULL;
+    exchange->path_copy = NULL;
+}

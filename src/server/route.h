@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef SERVER_ROUTE_H
+#define SERVER_ROUTE_H
+
+/* From a host name and a path to a location, its root and its handler: built once, then read. */
+
+#include "config/config.h"
+#include "files/store.h"
+#include "http/text.h"
+
+struct handler;
+struct access_log;
+
+/* A location, with what is worked out once. */
+struct route {
+    const struct config_location *location;
+    const struct handler *handler;
+    struct root *root;       /* static handler; the store's */
+    struct http_text fields; /* its configured headers as lines, for 2xx and 304 */
+};
+
+struct route_host {
+    const struct config_host *config;
+    struct route *routes; /* in the configuration's order: longest path first */
+    struct access_log *access_log;
+};
+
+struct route_table {
+    const struct config *config;
+    struct route_host *hosts;
+    struct route_name *names; /* sorted, for exact names */
+    size_t name_count;
+    const struct route_host *fallback; /* the default host */
+};
+
+/* 0, or a negative errno, and what it was about was logged. */
+int route_table_init(struct route_table *table, const struct config *config, struct store *store);
+void route_table_fini(struct route_table *table);
+
+/* The host that answers to a name (any case, without port): exact, longest wildcard, default. */
+const struct route_host *route_find_host(const struct route_table *table, struct http_text name);
+
+/* The location with the longest prefix of a decoded path, on segment boundaries; never NULL. */
+const struct route *route_find(const struct route_host *host, const char *path, size_t length);
+
+#endif
