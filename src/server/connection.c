@@ -1,0 +1,471 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A connection's socket life: open, receive, keep what can't be consumed yet, wait, close.
+ * It does not know HTTP: what the bytes mean is http1.c's.
+ * Called by listener.c, worker.c and http1.c, and by the loop.
+ */
+#include "server/connection.h"
+
+#include <arpa/inet.h>
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "log/log.h"
+#include "server/http1.h"
+#include "server/worker_state.h"
+
+static const struct transport_events events;
+static void on_deadline(struct evix_timer *timer);
+
+static struct connection *connection_of(struct transport *transport)
+{
+    return EVIX_CONTAINER_OF(transport, struct connection, transport);
+}
+
+/* ---- open and close ---------------------------------------------------------------------- */
+
+static struct connection *pool_get(struct worker *worker)
+{
+    struct connection *connection = worker->free_connections;
+
+    if (connection == NULL)
+        return calloc(1, sizeof(*connection));
+    worker->free_connections = connection->next;
+    memset(connection, 0, sizeof(*connection));
+    return connection;
+}
+
+static void pool_put(struct worker *worker, struct connection *connection)
+{
+    connection->next = worker->free_connections;
+    worker->free_connections = connection;
+}
+
+void connection_pool_fini(struct worker *worker)
+{
+    while (worker->free_connections != NULL) {
+        struct connection *connection = worker->free_connections;
+
+        worker->free_connections = connection->next;
+        free(connection);
+    }
+}
+
+static void link_in(struct connection *connection)
+{
+    struct worker *worker = connection->worker;
+
+    connection->next = worker->connections;
+    if (connection->next != NULL)
+        connection->next->previous = connection;
+    worker->connections = connection;
+}
+
+static void link_out(struct connection *connection)
+{
+    if (connection->next != NULL)
+        connection->next->previous = connection->previous;
+    if (connection->previous != NULL)
+        connection->previous->next = connection->next;
+    else
+        connection->worker->connections = connection->next;
+}
+
+/* Asked at once, since a client that has gone has no address any more; only if it is wanted. */
+static void learn_address(struct connection *connection, int fd)
+{
+    struct sockaddr_storage peer = {0};
+    socklen_t length = sizeof(peer);
+
+    if (getpeername(fd, (struct sockaddr *)&peer, &length) != 0)
+        return;
+    if (peer.ss_family == AF_INET6) {
+        const struct sockaddr_in6 *in6 = (const struct sockaddr_in6 *)&peer;
+
+        connection->address = in6->sin6_addr;
+    } else if (peer.ss_family == AF_INET) {
+        const struct sockaddr_in *in = (const struct sockaddr_in *)&peer;
+
+        connection->address.s6_addr[10] = connection->address.s6_addr[11] = 0xff;
+        memcpy(connection->address.s6_addr + 12, &in->sin_addr, 4);
+    }
+}
+
+const char *connection_peer(const struct connection *connection, char out[CONNECTION_PEER_BYTES])
+{
+    const struct in6_addr *address = &connection->address;
+
+    if (!connection->worker->wants_address)
+        return "-";
+    if (IN6_IS_ADDR_UNSPECIFIED(address))
+        return "unix:";
+    /* A client of IPv4 that came in by a dual-stack socket is known by its IPv4 address. */
+    if (IN6_IS_ADDR_V4MAPPED(address))
+        return inet_ntop(AF_INET, address->s6_addr + 12, out, CONNECTION_PEER_BYTES);
+    return inet_ntop(AF_INET6, address, out, CONNECTION_PEER_BYTES);
+}
+
+static bool enter_address(struct connection *connection)
+{
+    connection->is_counted =
+        !IN6_IS_ADDR_UNSPECIFIED(&connection->address) &&
+        address_limit_enter(&connection->worker->addresses, &connection->address);
+    return connection->is_counted || IN6_IS_ADDR_UNSPECIFIED(&connection->address);
+}
+
+void connection_open(struct worker *worker, int fd, uint16_t local_port)
+{
+    struct connection *connection = pool_get(worker);
+
+    if (connection == NULL) {
+        log_event(LOG_LEVEL_ERROR, "no memory for a connection: closed");
+        close(fd);
+        return;
+    }
+    connection->worker = worker;
+    connection->local_port = local_port;
+    if (worker->wants_address)
+        learn_address(connection, fd);
+    if (!enter_address(connection)) {
+        char peer[CONNECTION_PEER_BYTES];
+
+        log_event(LOG_LEVEL_INFO, "%s has too many connections: closed",
+                  connection_peer(connection, peer));
+        close(fd);
+        pool_put(worker, connection);
+        return;
+    }
+    transport_plain_init(&connection->transport, worker->loop, fd, &events);
+    deadline_init(&connection->deadline, worker->loop, on_deadline);
+    deadline_start(&connection->deadline, worker->config->timeouts.head_ms,
+                   worker->deadline_tick_ms);
+    connection->wait = WAIT_HEAD;
+    link_in(connection);
+    worker_connection_opened(worker);
+    transport_receive(&connection->transport);
+}
+
+static void close_now(struct connection *connection)
+{
+    if (connection->is_closing)
+        return;
+    connection->is_closing = true;
+    deadline_stop(&connection->deadline);
+    http1_cancel(connection);
+    transport_close(&connection->transport);
+}
+
+static void on_closed(struct transport *transport)
+{
+    struct connection *connection = connection_of(transport);
+    struct worker *worker = connection->worker;
+
+    http1_release(connection);
+    free(connection->input);
+    if (connection->is_counted)
+        address_limit_leave(&worker->addresses, &connection->address);
+    link_out(connection);
+    pool_put(worker, connection);
+    worker_connection_closed(worker);
+}
+
+void connection_abort(struct connection *connection)
+{
+    close_now(connection);
+}
+
+/*
+ * The last response has left. If the client may have sent what we did not read, closing now would
+ * make the kernel answer with a reset, which can destroy the response on its way (RFC 9112 9.6):
+ * say that we are done, and read on for a while.
+ */
+static void end(struct connection *connection)
+{
+    if (connection->input_ended || (!connection->is_refused && connection->input_length == 0)) {
+        close_now(connection);
+        return;
+    }
+    connection->is_lingering = true;
+    connection->input_length = 0;
+    transport_shutdown(&connection->transport);
+    transport_receive(&connection->transport);
+}
+
+void connection_retire(struct connection *connection)
+{
+    connection->is_last = true;
+    if (!connection_is_busy(connection) && !connection->is_lingering &&
+        connection->input_length == 0)
+        close_now(connection);
+}
+
+/* ---- the deadline ------------------------------------------------------------------------ */
+
+bool connection_is_busy(const struct connection *connection)
+{
+    return connection->exchange != NULL || connection->sending != NULL ||
+           connection->is_sending_file || connection->output != NULL;
+}
+
+static enum connection_wait wait_of(const struct connection *connection)
+{
+    if (connection->is_lingering)
+        return WAIT_LINGER;
+    if (connection->sending != NULL || connection->is_sending_file)
+        return WAIT_SEND;
+    if (connection->exchange != NULL)
+        return http1_awaits_content(connection) ? WAIT_CONTENT : WAIT_NOTHING;
+    if (connection->input_length != 0 || connection->request_count == 0)
+        return WAIT_HEAD;
+    return WAIT_KEEP_ALIVE;
+}
+
+static uint64_t timeout_of(const struct connection *connection)
+{
+    const struct config_timeouts *timeouts = &connection->worker->config->timeouts;
+
+    switch ((enum connection_wait)connection->wait) {
+    case WAIT_HEAD:
+        return timeouts->head_ms;
+    case WAIT_KEEP_ALIVE:
+        return timeouts->keep_alive_ms;
+    case WAIT_CONTENT:
+        return timeouts->body_ms;
+    case WAIT_SEND:
+        return timeouts->send_ms;
+    case WAIT_LINGER:
+        return timeouts->linger_ms;
+    case WAIT_NOTHING:
+        break;
+    }
+    return 0;
+}
+
+/* Sets the deadline if its reason has changed, or (keep-alive, sending) the wait begins anew. */
+static void update_deadline(struct connection *connection, bool anew)
+{
+    enum connection_wait wait = wait_of(connection);
+
+    if (wait == connection->wait && !anew)
+        return;
+    connection->wait = wait;
+    connection->progress_mark = UINT64_MAX;
+    deadline_move(&connection->deadline, evix_now_ms(connection->worker->loop),
+                  timeout_of(connection));
+    if (wait == WAIT_CONTENT)
+        connection->progress_mark = connection->exchange->content_bytes;
+}
+
+static uint64_t progress(const struct connection *connection)
+{
+    uint64_t bytes;
+
+    if (connection->wait == WAIT_CONTENT)
+        return connection->exchange->content_bytes;
+    bytes = transport_acknowledged(&connection->transport);
+    if (bytes == 0 && connection->sending != NULL)
+        bytes = evix_op_progress(&connection->sending->op);
+    else if (bytes == 0)
+        bytes = evix_op_progress(&connection->exchange->file_op);
+    return bytes;
+}
+
+/* A slow client may take its time as long as it moves enough; then the wait begins anew. */
+static bool moves_enough(struct connection *connection)
+{
+    uint64_t rate = connection->worker->config->limits.min_rate;
+    uint64_t least = rate * timeout_of(connection) / 1000;
+    uint64_t now = progress(connection);
+    uint64_t moved = now - connection->progress_mark;
+
+    if (connection->progress_mark == UINT64_MAX || moved == 0 || moved < least)
+        return false;
+    update_deadline(connection, true);
+    connection->progress_mark = now;
+    return true;
+}
+
+static void on_deadline(struct evix_timer *timer)
+{
+    struct deadline *deadline = EVIX_CONTAINER_OF(timer, struct deadline, timer);
+    struct connection *connection = EVIX_CONTAINER_OF(deadline, struct connection, deadline);
+    uint64_t tick_ms = connection->worker->deadline_tick_ms;
+    bool is_measured = connection->wait == WAIT_SEND || connection->wait == WAIT_CONTENT;
+
+    /* How far the client is costs a system call, so it is first asked when a tick passes. */
+    if (connection->wait == WAIT_SEND && connection->progress_mark == UINT64_MAX)
+        connection->progress_mark = progress(connection);
+    if (!deadline_passed(deadline, tick_ms))
+        return;
+    if (is_measured && moves_enough(connection)) {
+        (void)deadline_passed(deadline, tick_ms);
+        return;
+    }
+    if (connection->wait == WAIT_SEND) {
+        char peer[CONNECTION_PEER_BYTES];
+
+        log_event(LOG_LEVEL_INFO, "%s takes its response too slowly: cut off",
+                  connection_peer(connection, peer));
+    }
+    if (connection->wait == WAIT_HEAD || connection->wait == WAIT_CONTENT) {
+        deadline_start(deadline, 0, tick_ms);
+        http1_time_out(connection);
+    } else {
+        close_now(connection);
+    }
+}
+
+/* ---- input ------------------------------------------------------------------------------- */
+
+/* Keeps bytes that can't be consumed yet. Heads and pauses bound how much that can be. */
+static bool keep_input(struct connection *connection, const char *data, size_t length)
+{
+    size_t used = (size_t)connection->input_start + connection->input_length;
+
+    if (length == 0)
+        return true;
+    if (connection->input_start != 0 && used + length > connection->input_capacity) {
+        memmove(connection->input, connection->input + connection->input_start,
+                connection->input_length);
+        connection->input_start = 0;
+        used = connection->input_length;
+    }
+    if (used + length > connection->input_capacity) {
+        size_t capacity = (used + length + 1023) & ~(size_t)1023;
+        char *larger = realloc(connection->input, capacity);
+
+        if (larger == NULL) {
+            log_event(LOG_LEVEL_ERROR, "no memory for %zu bytes of input", length);
+            return false;
+        }
+        connection->input = larger;
+        connection->input_capacity = (uint32_t)capacity;
+    }
+    memcpy(connection->input + used, data, length);
+    connection->input_length += (uint32_t)length;
+    return true;
+}
+
+static void take_input(struct connection *connection)
+{
+    while (connection->input_length != 0 && !connection->is_closing) {
+        size_t taken = http1_take(connection, connection->input + connection->input_start,
+                                  connection->input_length);
+
+        connection->input_start += (uint32_t)taken;
+        connection->input_length -= (uint32_t)taken;
+        if (taken == 0)
+            break;
+    }
+    if (connection->input_length == 0 && connection->input != NULL) {
+        free(connection->input);
+        connection->input = NULL;
+        connection->input_capacity = connection->input_start = 0;
+    }
+}
+
+static void settle(struct connection *connection, bool anew)
+{
+    if (connection->is_closing)
+        return;
+    if (connection->input_ended && connection->input_length == 0 &&
+        http1_awaits_content(connection)) {
+        close_now(connection); /* half of a request will never become a whole one */
+        return;
+    }
+    if (!connection_is_busy(connection) && !connection->is_lingering) {
+        bool is_done = connection->is_last || connection->is_refused || connection->input_ended ||
+                       (connection->worker->is_stopping && connection->input_length == 0);
+
+        if (is_done) {
+            end(connection);
+            if (connection->is_closing)
+                return;
+        }
+    }
+    /* Back-pressure: while what came can't be used, nothing more is read. */
+    bool is_blocked = connection->input_length != 0 && connection_is_busy(connection);
+    if (is_blocked)
+        transport_pause(&connection->transport);
+    else if (!connection->input_ended)
+        transport_receive(&connection->transport);
+    update_deadline(connection, anew);
+}
+
+void connection_proceed(struct connection *connection)
+{
+    if (connection->is_taking || connection->is_closing)
+        return;
+    http1_send(connection);
+    take_input(connection);
+    http1_send(connection);
+    settle(connection, false);
+}
+
+static void on_input_end(struct connection *connection)
+{
+    connection->input_ended = true;
+    if (connection->is_lingering)
+        close_now(connection);
+    else
+        settle(connection, false);
+}
+
+static void on_received(struct transport *transport, const char *data, ssize_t length)
+{
+    struct connection *connection = connection_of(transport);
+
+    if (connection->is_closing)
+        return;
+    if (length <= 0) {
+        if (length == 0)
+            on_input_end(connection);
+        else
+            close_now(connection);
+        return;
+    }
+    if (connection->is_refused || connection->is_lingering)
+        return;
+    if (connection->worker->refreshes_by_receive)
+        connection->worker->is_stale = true;
+
+    size_t taken = 0;
+    if (connection->input_length == 0)
+        taken = http1_take(connection, data, (size_t)length);
+    if (connection->is_closing)
+        return;
+    if (!keep_input(connection, data + taken, (size_t)length - taken)) {
+        close_now(connection);
+        return;
+    }
+    take_input(connection);
+    http1_send(connection);
+    settle(connection, false);
+}
+
+static void on_sent(struct transport *transport, ssize_t result)
+{
+    struct connection *connection = connection_of(transport);
+
+    if (connection->is_closing)
+        return;
+    if (result < 0) {
+        close_now(connection);
+        return;
+    }
+    http1_sent(connection, (uint64_t)result);
+    if (connection->is_closing)
+        return;
+    http1_send(connection);
+    take_input(connection);
+    http1_send(connection);
+    settle(connection, true);
+}
+
+static const struct transport_events events = {
+    .received = on_received,
+    .sent = on_sent,
+    .closed = on_closed,
+};

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef SERVER_CONNECTION_H
+#define SERVER_CONNECTION_H
+
+/*
+ * A client's connection: its socket's life, its input, its one deadline. What the bytes mean is
+ * http1.c's. An idle one is this struct and nothing else.
+ */
+
+#include <netinet/in.h>
+
+#include "server/deadline.h"
+#include "server/exchange.h"
+#include "server/output.h"
+#include "server/transport.h"
+
+struct worker;
+
+/* What the deadline in force is about. */
+enum connection_wait {
+    WAIT_NOTHING,    /* a handler is at work: no deadline */
+    WAIT_HEAD,       /* a request's head, from its first byte (or the accept) to its end */
+    WAIT_KEEP_ALIVE, /* the first byte of another request */
+    WAIT_CONTENT,    /* a request's content: progress */
+    WAIT_SEND,       /* the client to take the response: progress */
+    WAIT_LINGER,     /* the client to read the last response and close */
+};
+
+struct connection {
+    struct transport transport;
+    struct deadline deadline;
+    struct worker *worker;
+    struct connection *next, *previous; /* the worker's list */
+
+    /* Bytes received and not consumed: there only while a head is incomplete or an answer is under
+       way; malloc(3)ed. */
+    char *input;
+    uint32_t input_start, input_length, input_capacity;
+    uint32_t scanned; /* of what follows input_start, by http_head_end() */
+
+    struct exchange *exchange; /* whose request or response is not complete; the carrier's */
+    struct output *output;     /* being gathered; NULL: nothing */
+    struct output *sending;    /* on its way; NULL: nothing */
+
+    uint64_t progress_mark; /* the progress when the deadline was set; UINT64_MAX: not known */
+    uint32_t request_count;
+    uint8_t wait; /* enum connection_wait */
+    bool is_sending_file : 1;
+    bool is_taking : 1;  /* input is being looked at: no recursion */
+    bool is_last : 1;    /* no request after the one under way */
+    bool is_refused : 1; /* what comes is no request any more: read and dropped */
+    bool is_lingering : 1;
+    bool is_closing : 1;
+    bool input_ended : 1;    /* the client sends no more */
+    bool is_counted : 1;     /* in the limit of its address */
+    uint16_t local_port;     /* of the listener; 0: none */
+    struct in6_addr address; /* IPv4 mapped; all zero: not known, or a Unix socket */
+};
+
+/* Takes over an accepted descriptor; closes it if the connection can't be had. */
+void connection_open(struct worker *worker, int fd, uint16_t local_port);
+
+/* Ends it at once; what is being sent is cut off. */
+void connection_abort(struct connection *connection);
+
+/* The worker stops: no request after the one under way; an idle connection closes now. */
+void connection_retire(struct connection *connection);
+
+/* After something has changed: goes on with input, output, the deadline, or the end. */
+void connection_proceed(struct connection *connection);
+
+/* True while a response, or a request, is under way. */
+bool connection_is_busy(const struct connection *connection);
+
+/* The client's address as text: IPv4 as such, "unix:" for a Unix socket's, "-" if not known. */
+#define CONNECTION_PEER_BYTES INET6_ADDRSTRLEN
+const char *connection_peer(const struct connection *connection, char out[CONNECTION_PEER_BYTES]);
+
+/* The pool; at the worker's end. */
+void connection_pool_fini(struct worker *worker);
+
+#endif

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef SERVER_WORKER_STATE_H
+#define SERVER_WORKER_STATE_H
+
+/* What a worker consists of, for the files of this room. */
+
+#include <evix/evix.h>
+
+#include "http/head.h"
+#include "server/address_limit.h"
+#include "server/clock.h"
+#include "server/connection.h"
+#include "server/output.h"
+#include "server/route.h"
+#include "server/worker.h"
+
+struct echo_session;
+struct listener;
+
+/* Those that a worker heeds: see worker.h. */
+#define WORKER_SIGNALS 5
+
+struct worker_signal {
+    struct evix_signal signal;
+    struct worker *worker;
+};
+
+struct worker {
+    const struct config *config;
+    struct evix_loop *loop;
+    struct store *store;
+    struct route_table routes;
+    struct clock clock;
+    struct http_limits http_limits;
+
+    /* Scratch for the request that is being looked at, and pools. */
+    struct http_request request;
+    char *path_memory;
+    size_t path_capacity;
+    struct output_pool outputs;
+    struct exchange *free_exchanges;
+    struct connection *free_connections;
+
+    struct listener *listeners;
+    size_t listener_count;
+    struct connection *connections; /* all that are open */
+    struct echo_session *echo_sessions;
+    struct access_log *access_logs; /* one a host */
+    struct address_limit addresses;
+    unsigned connection_count; /* HTTP connections and echo sessions */
+    uint64_t deadline_tick_ms; /* no timeout is shorter */
+    bool wants_address;        /* somebody will ask for a client's address */
+    bool refreshes_by_receive; /* the backend receives while it dispatches */
+    bool is_stale;             /* requests came in since the store was refreshed */
+    bool is_stopping;
+
+    struct worker_signal signals[WORKER_SIGNALS];
+    struct evix_io control;
+    struct evix_hook batch; /* what one poll brought */
+    struct evix_timer shutdown_timer;
+    unsigned index;
+    int exit_code;
+};
+
+/* Before a lookup: what was received may be newer than what the store knows. */
+static inline void worker_refresh_store(struct worker *worker)
+{
+    if (worker->is_stale) {
+        worker->is_stale = false;
+        store_refresh(worker->store);
+    }
+}
+
+/* A connection was opened or closed: accepting pauses at the limit and goes on below it. */
+void worker_connection_opened(struct worker *worker);
+void worker_connection_closed(struct worker *worker);
+
+/* The client of an exchange, as text for a log line. */
+#define WORKER_CLIENT_BYTES CONNECTION_PEER_BYTES
+const char *worker_client(const struct exchange *exchange, char out[WORKER_CLIENT_BYTES]);
+
+#endif
