@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * RFC 862 over TCP: each piece that comes is sent back before the next one is received.
+ * It knows no protocol, and gives a silent or slow peer as long as a kept-alive connection.
+ * Called by listener.c.
+ */
+#include "server/echo_tcp.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "log/log.h"
+#include "server/worker_state.h"
+
+/* malloc(3)ed bytes. */
+struct echo_bytes {
+    char *data;
+    size_t length;
+};
+
+struct echo_session {
+    struct transport transport;
+    struct deadline deadline;
+    struct worker *worker;
+    struct echo_session *next, *previous;
+    struct evix_op operation;
+    struct iovec piece;
+    struct echo_bytes sending; /* on its way back */
+    struct echo_bytes waiting; /* came meanwhile */
+    bool is_closing, input_ended;
+};
+
+static struct echo_session *session_of(struct transport *transport)
+{
+    return EVIX_CONTAINER_OF(transport, struct echo_session, transport);
+}
+
+static void close_session(struct echo_session *session)
+{
+    if (session->is_closing)
+        return;
+    session->is_closing = true;
+    deadline_stop(&session->deadline);
+    transport_close(&session->transport);
+}
+
+static void on_closed(struct transport *transport)
+{
+    struct echo_session *session = session_of(transport);
+    struct worker *worker = session->worker;
+
+    if (session->next != NULL)
+        session->next->previous = session->previous;
+    if (session->previous != NULL)
+        session->previous->next = session->next;
+    else
+        worker->echo_sessions = session->next;
+    free(session->sending.data);
+    free(session->waiting.data);
+    free(session);
+    worker_connection_closed(worker);
+}
+
+static void wait_anew(struct echo_session *session)
+{
+    deadline_move(&session->deadline, evix_now_ms(session->worker->loop),
+                  session->worker->config->timeouts.keep_alive_ms);
+}
+
+static bool keep(struct echo_bytes *bytes, const char *data, size_t length)
+{
+    char *larger = realloc(bytes->data, bytes->length + length);
+
+    if (larger == NULL)
+        return false;
+    memcpy(larger + bytes->length, data, length);
+    bytes->data = larger;
+    bytes->length += length;
+    return true;
+}
+
+/* Sends what waits, receives while nothing does, ends when the peer has and all is sent. */
+static void proceed(struct echo_session *session)
+{
+    if (session->sending.length == 0 && session->waiting.length != 0) {
+        session->sending = session->waiting;
+        session->waiting = (struct echo_bytes){0};
+        session->piece =
+            (struct iovec){.iov_base = session->sending.data, .iov_len = session->sending.length};
+        transport_send(&session->transport, &session->operation, &session->piece, 1, false);
+    }
+    if (session->waiting.length != 0)
+        transport_pause(&session->transport);
+    else if (!session->input_ended)
+        transport_receive(&session->transport);
+    else if (session->sending.length == 0)
+        close_session(session);
+}
+
+static void on_received(struct transport *transport, const char *data, ssize_t length)
+{
+    struct echo_session *session = session_of(transport);
+
+    if (length < 0 || (length > 0 && !keep(&session->waiting, data, (size_t)length))) {
+        close_session(session);
+        return;
+    }
+    session->input_ended = length == 0;
+    wait_anew(session);
+    proceed(session);
+}
+
+static void on_sent(struct transport *transport, ssize_t result)
+{
+    struct echo_session *session = session_of(transport);
+
+    if (result < 0) {
+        close_session(session);
+        return;
+    }
+    free(session->sending.data);
+    session->sending = (struct echo_bytes){0};
+    wait_anew(session);
+    proceed(session);
+}
+
+static const struct transport_events events = {
+    .received = on_received,
+    .sent = on_sent,
+    .closed = on_closed,
+};
+
+static void on_deadline(struct evix_timer *timer)
+{
+    struct deadline *deadline = EVIX_CONTAINER_OF(timer, struct deadline, timer);
+    struct echo_session *session = EVIX_CONTAINER_OF(deadline, struct echo_session, deadline);
+
+    if (deadline_passed(deadline, session->worker->deadline_tick_ms))
+        close_session(session);
+}
+
+void echo_tcp_open(struct worker *worker, int fd)
+{
+    struct echo_session *session = calloc(1, sizeof(*session));
+
+    if (session == NULL) {
+        log_event(LOG_LEVEL_ERROR, "no memory for an echo session: closed");
+        close(fd);
+        return;
+    }
+    session->worker = worker;
+    session->next = worker->echo_sessions;
+    if (session->next != NULL)
+        session->next->previous = session;
+    worker->echo_sessions = session;
+    worker_connection_opened(worker);
+    transport_plain_init(&session->transport, worker->loop, fd, &events);
+    deadline_init(&session->deadline, worker->loop, on_deadline);
+    deadline_start(&session->deadline, worker->config->timeouts.keep_alive_ms,
+                   worker->deadline_tick_ms);
+    transport_receive(&session->transport);
+}
+
+void echo_tcp_close_all(struct worker *worker)
+{
+    for (struct echo_session *session = worker->echo_sessions; session != NULL;
+         session = session->next)
+        close_session(session);
+}

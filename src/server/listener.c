@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Accepts connections for a worker and hands them on by the listener's protocol.
+ * It does not open sockets: the master did.
+ * Called by worker.c.
+ */
+#include "server/listener.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "log/log.h"
+#include "server/connection.h"
+#include "server/echo_tcp.h"
+#include "server/worker_state.h"
+
+/* Without descriptors the next try is after this, or when a connection closes. */
+#define RETRY_MS 100
+
+static void on_accept(struct evix_op *op, ssize_t result);
+
+static void accept_more(struct listener *listener)
+{
+    if (!listener->is_paused && !listener->is_closed && !evix_op_pending(&listener->accepting) &&
+        !evix_is_active(&listener->retry.handle))
+        evix_accept(&listener->accepting, &listener->socket, on_accept);
+}
+
+static void on_retry(struct evix_timer *timer)
+{
+    accept_more(EVIX_CONTAINER_OF(timer, struct listener, retry));
+}
+
+/* Accepting has ended by itself: said once, tried again later, never spun on. */
+static void accept_failed(struct listener *listener, int error)
+{
+    if (!listener->was_said)
+        log_event(LOG_LEVEL_WARNING, "cannot accept on %s, trying again: %s",
+                  listener->config->address, strerror(-error));
+    listener->was_said = true;
+    evix_timer_start(&listener->retry, RETRY_MS, 0);
+}
+
+static void on_accept(struct evix_op *op, ssize_t result)
+{
+    struct listener *listener = EVIX_CONTAINER_OF(op, struct listener, accepting);
+
+    if (result >= 0) {
+        listener->was_said = false;
+        if (listener->is_closed)
+            close((int)result); /* its cancelling came too late */
+        else if (listener->config->protocol == CONFIG_PROTOCOL_ECHO)
+            echo_tcp_open(listener->worker, (int)result);
+        else
+            connection_open(listener->worker, (int)result, listener->port);
+    } else if (result != -ECANCELED && !listener->is_closed) {
+        accept_failed(listener, (int)result);
+    }
+    if (!evix_op_more(op))
+        accept_more(listener);
+}
+
+static uint16_t port_of(int fd)
+{
+    struct sockaddr_storage address = {0};
+    socklen_t length = sizeof(address);
+
+    if (getsockname(fd, (struct sockaddr *)&address, &length) != 0)
+        return 0;
+    if (address.ss_family == AF_INET)
+        return ntohs(((const struct sockaddr_in *)&address)->sin_port);
+    if (address.ss_family == AF_INET6)
+        return ntohs(((const struct sockaddr_in6 *)&address)->sin6_port);
+    return 0;
+}
+
+void listener_open(struct listener *listener, struct worker *worker,
+                   const struct config_listen *config, int fd)
+{
+    *listener = (struct listener){.worker = worker, .config = config, .port = port_of(fd)};
+    evix_socket_init(&listener->socket, worker->loop, fd);
+    evix_timer_init(&listener->retry, worker->loop, on_retry);
+    evix_unref(&listener->retry.handle);
+    accept_more(listener);
+}
+
+void listener_pause(struct listener *listener)
+{
+    listener->is_paused = true;
+    evix_cancel(&listener->accepting);
+}
+
+void listener_resume(struct listener *listener)
+{
+    listener->is_paused = false;
+    evix_timer_stop(&listener->retry);
+    accept_more(listener);
+}
+
+void listener_close(struct listener *listener)
+{
+    if (listener->is_closed)
+        return;
+    listener->is_closed = true;
+    evix_timer_stop(&listener->retry);
+    evix_socket_close(&listener->socket, NULL);
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef SERVER_LISTENER_H
+#define SERVER_LISTENER_H
+
+/* A listening socket of a worker: accepts, up to the limit and as descriptors last. */
+
+#include <evix/evix.h>
+
+#include "config/config.h"
+
+struct worker;
+
+struct listener {
+    struct worker *worker;
+    const struct config_listen *config;
+    struct evix_socket socket;
+    struct evix_op accepting;
+    struct evix_timer retry; /* after descriptors ran out */
+    uint16_t port;           /* 0: a Unix socket */
+    bool is_paused;          /* at the limit of connections, or stopping */
+    bool is_closed;
+    bool was_said; /* that descriptors ran out */
+};
+
+/* Takes over a listening descriptor, and accepts from it. */
+void listener_open(struct listener *listener, struct worker *worker,
+                   const struct config_listen *config, int fd);
+
+/* At the limit: clients wait in the backlog, at no cost. */
+void listener_pause(struct listener *listener);
+void listener_resume(struct listener *listener);
+
+void listener_close(struct listener *listener);
+
+#endif

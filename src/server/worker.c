@@ -1,0 +1,372 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A worker's life: set up, serve, stop as gracefully as it was told to.
+ * It does not fork, open sockets or drop privileges: the master has.
+ * Called by the daemon, in the worker's process.
+ */
+#include "server/worker.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "http/date.h"
+#include "http/uri.h"
+#include "log/log.h"
+#include "server/access_log.h"
+#include "server/echo_tcp.h"
+#include "server/http1.h"
+#include "server/listener.h"
+#include "server/worker_state.h"
+
+/* Exit codes, design: could not start, failed while running. */
+#define EXIT_NO_START 2
+#define EXIT_FAILED   3
+
+/* Descriptors that the cache may keep open: a share of what the process may have. */
+#define CACHE_DESCRIPTORS_MOST 8192
+
+static const int watched_signals[WORKER_SIGNALS] = {SIGTERM, SIGQUIT, SIGINT, SIGUSR1, SIGHUP};
+
+/* ---- connections and limits -------------------------------------------------------------- */
+
+void worker_connection_opened(struct worker *worker)
+{
+    if (++worker->connection_count < worker->config->limits.connections)
+        return;
+    for (size_t i = 0; i < worker->listener_count; i++)
+        listener_pause(&worker->listeners[i]);
+}
+
+void worker_connection_closed(struct worker *worker)
+{
+    worker->connection_count--;
+    if (worker->is_stopping)
+        return;
+    for (size_t i = 0; i < worker->listener_count; i++)
+        listener_resume(&worker->listeners[i]);
+}
+
+const char *worker_client(const struct exchange *exchange, char out[WORKER_CLIENT_BYTES])
+{
+    return connection_peer(exchange->carrier, out);
+}
+
+/* ---- stopping ---------------------------------------------------------------------------- */
+
+/* What keeps the loop alive but the connections: without it the loop ends with the last one. */
+static void close_standing(struct worker *worker)
+{
+    for (size_t i = 0; i < worker->listener_count; i++)
+        listener_close(&worker->listeners[i]);
+    evix_io_stop(&worker->control);
+    for (size_t i = 0; i < WORKER_SIGNALS; i++)
+        evix_unref(&worker->signals[i].signal.handle);
+}
+
+static void stop_now(struct worker *worker)
+{
+    worker->is_stopping = true;
+    close_standing(worker);
+    echo_tcp_close_all(worker);
+    for (struct connection *connection = worker->connections; connection != NULL;
+         connection = connection->next)
+        connection_abort(connection);
+}
+
+static void on_shutdown_timeout(struct evix_timer *timer)
+{
+    struct worker *worker = EVIX_CONTAINER_OF(timer, struct worker, shutdown_timer);
+
+    log_event(LOG_LEVEL_NOTICE, "worker %u: %u connections are cut off by timeouts.shutdown",
+              worker->index, worker->connection_count);
+    stop_now(worker);
+}
+
+static void stop_gracefully(struct worker *worker)
+{
+    uint32_t most_ms = worker->config->timeouts.shutdown_ms;
+
+    worker->is_stopping = true;
+    close_standing(worker);
+    echo_tcp_close_all(worker);
+    for (struct connection *connection = worker->connections; connection != NULL;
+         connection = connection->next)
+        connection_retire(connection);
+    if (most_ms != 0) {
+        evix_timer_start(&worker->shutdown_timer, most_ms, 0);
+        evix_unref(&worker->shutdown_timer.handle);
+    }
+}
+
+static void on_signal(struct evix_signal *signal, int number)
+{
+    struct worker *worker = EVIX_CONTAINER_OF(signal, struct worker_signal, signal)->worker;
+
+    switch (number) {
+    case SIGTERM:
+    case SIGQUIT:
+        if (worker->is_stopping)
+            stop_now(worker);
+        else
+            stop_gracefully(worker);
+        break;
+    case SIGINT:
+        stop_now(worker);
+        break;
+    case SIGUSR1:
+        for (size_t i = 0; i < worker->config->host_count; i++)
+            (void)access_log_reopen(&worker->access_logs[i]);
+        break;
+    default:
+        break; /* HUP is the master's */
+    }
+}
+
+/* The other end is the master's: its end means that the master is gone, however that came. */
+static void on_control(struct evix_io *io, unsigned events)
+{
+    struct worker *worker = EVIX_CONTAINER_OF(io, struct worker, control);
+    char byte;
+    ssize_t length = read(io->fd, &byte, 1);
+
+    (void)events;
+    if (length > 0 || (length < 0 && (errno == EAGAIN || errno == EINTR)))
+        return;
+    evix_io_stop(io);
+    if (worker->is_stopping)
+        return;
+    log_event(LOG_LEVEL_WARNING, "worker %u: the master is gone, stopping", worker->index);
+    stop_gracefully(worker);
+}
+
+/* ---- setting up -------------------------------------------------------------------------- */
+
+static void on_report(void *data, const char *text)
+{
+    const struct worker *worker = data;
+
+    log_event(LOG_LEVEL_WARNING, "worker %u: %s", worker->index, text);
+}
+
+static int open_loop(struct worker *worker)
+{
+    static const enum evix_backend backends[] = {
+        [CONFIG_BACKEND_AUTO] = EVIX_BACKEND_AUTO,
+        [CONFIG_BACKEND_IO_URING] = EVIX_BACKEND_IO_URING,
+        [CONFIG_BACKEND_EPOLL] = EVIX_BACKEND_EPOLL,
+        [CONFIG_BACKEND_POLL] = EVIX_BACKEND_POLL,
+    };
+    struct evix_options options = {
+        .backend = backends[worker->config->backend], .report = on_report, .report_data = worker};
+    int error = evix_loop_new(&worker->loop, &options);
+
+    if (error != 0)
+        log_event(LOG_LEVEL_ERROR, "worker %u: cannot start the event loop (%s): %s", worker->index,
+                  evix_backend_name(options.backend), evix_strerror(error));
+    return error;
+}
+
+/* For the store, which knows nothing of HTTP. */
+static int format_date(int64_t seconds, char out[30])
+{
+    out[HTTP_DATE_LENGTH] = '\0';
+    return http_date_format(seconds, out);
+}
+
+static size_t encode_path(const char *path, size_t length, char *out)
+{
+    return http_path_encode((struct http_text){path, length}, out);
+}
+
+static int open_store(struct worker *worker)
+{
+    static const enum store_freshness freshness[] = {
+        [CONFIG_CACHE_OFF] = STORE_OFF,
+        [CONFIG_CACHE_STAT] = STORE_STAT,
+        [CONFIG_CACHE_WATCH] = STORE_WATCH,
+    };
+    const struct config *config = worker->config;
+    struct store_options options = {
+        .freshness = freshness[config->files.cache],
+        .entries = config->files.entries,
+        .descriptors = CACHE_DESCRIPTORS_MOST,
+        .memory = config->files.memory_bytes,
+        .small = (uint32_t)config->files.small_bytes,
+        .mime_types = config->mime_types[0] != '\0' ? config->mime_types : NULL,
+        .default_type = config->default_type,
+        .format_date = format_date,
+        .encode_path = encode_path,
+    };
+    int error = store_new(&worker->store, worker->loop, &options);
+
+    if (error != 0)
+        log_event(LOG_LEVEL_ERROR, "worker %u: cannot set up the file cache: %s", worker->index,
+                  strerror(-error));
+    return error;
+}
+
+/* No timeout is noticed later than a tick, so a tick is no longer than the shortest of them. */
+static uint64_t shortest_timeout(const struct config_timeouts *timeouts)
+{
+    const uint32_t all[] = {timeouts->head_ms, timeouts->body_ms, timeouts->send_ms,
+                            timeouts->keep_alive_ms, timeouts->linger_ms};
+    uint64_t shortest = 60000;
+
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+        if (all[i] != 0 && all[i] < shortest)
+            shortest = all[i];
+    return shortest;
+}
+
+static int open_scratch(struct worker *worker)
+{
+    const struct config_limits *limits = &worker->config->limits;
+    struct http_field *fields = calloc(limits->fields, sizeof(*fields));
+
+    worker->http_limits = (struct http_limits){.target_bytes = limits->target_bytes,
+                                               .head_bytes = limits->head_bytes,
+                                               .fields = limits->fields};
+    worker->path_capacity = (size_t)limits->target_bytes + 1;
+    worker->path_memory = malloc(worker->path_capacity);
+    if (fields == NULL || worker->path_memory == NULL) {
+        free(fields);
+        return -ENOMEM;
+    }
+    http_request_init(&worker->request, fields, limits->fields);
+    return 0;
+}
+
+/* Each host has its log, opened before anything is served. */
+static int open_access_logs(struct worker *worker)
+{
+    const struct config *config = worker->config;
+
+    worker->access_logs = calloc(config->host_count + 1, sizeof(*worker->access_logs));
+    if (worker->access_logs == NULL)
+        return -ENOMEM;
+    for (size_t i = 0; i < config->host_count; i++) {
+        struct access_log *log = &worker->access_logs[i];
+        int error = access_log_open(log, worker->loop, &config->hosts[i].access_log);
+
+        if (error != 0)
+            return error;
+        worker->routes.hosts[i].access_log = log;
+        worker->wants_address |= access_log_is_on(log);
+    }
+    return 0;
+}
+
+/* Whatever a batch brought was received before its callbacks run, if the kernel receives. */
+static void on_batch(struct evix_hook *hook)
+{
+    EVIX_CONTAINER_OF(hook, struct worker, batch)->is_stale = true;
+}
+
+static int start_watchers(struct worker *worker, int control_fd)
+{
+    for (size_t i = 0; i < WORKER_SIGNALS; i++) {
+        worker->signals[i].worker = worker;
+        evix_signal_init(&worker->signals[i].signal, worker->loop, on_signal);
+        int error = evix_signal_start(&worker->signals[i].signal, watched_signals[i]);
+        if (error != 0)
+            return error;
+    }
+    evix_timer_init(&worker->shutdown_timer, worker->loop, on_shutdown_timeout);
+    worker->refreshes_by_receive = evix_loop_backend(worker->loop) != EVIX_BACKEND_IO_URING;
+    evix_hook_start(&worker->batch, worker->loop, EVIX_HOOK_PREPARE, on_batch);
+    evix_io_init(&worker->control, worker->loop, control_fd, on_control);
+    return control_fd >= 0 ? evix_io_start(&worker->control, EVIX_READ) : 0;
+}
+
+static int set_up(struct worker *worker, const struct worker_options *options)
+{
+    const struct config *config = worker->config;
+
+    worker->deadline_tick_ms = shortest_timeout(&config->timeouts);
+    worker->wants_address =
+        config->limits.connections_per_address != 0 || log_enabled(LOG_LEVEL_INFO);
+    address_limit_init(&worker->addresses, config->limits.connections_per_address);
+
+    int error = open_loop(worker);
+    if (error == 0)
+        error = open_scratch(worker);
+    if (error == 0)
+        error = open_store(worker);
+    if (error == 0)
+        error = route_table_init(&worker->routes, config, worker->store);
+    if (error == 0)
+        error = open_access_logs(worker);
+    if (error != 0)
+        return error;
+    clock_init(&worker->clock, worker->loop);
+    error = start_watchers(worker, options->control_fd);
+    if (error != 0) {
+        log_event(LOG_LEVEL_ERROR, "worker %u: cannot watch signals and the master: %s",
+                  worker->index, strerror(-error));
+        return error;
+    }
+    worker->listeners = calloc(options->listener_count, sizeof(*worker->listeners));
+    if (worker->listeners == NULL)
+        return -ENOMEM;
+    worker->listener_count = options->listener_count;
+    for (size_t i = 0; i < options->listener_count; i++)
+        listener_open(&worker->listeners[i], worker, &config->listen[i], options->listeners[i]);
+    return 0;
+}
+
+/* ---- the end ----------------------------------------------------------------------------- */
+
+static void tear_down(struct worker *worker)
+{
+    for (size_t i = 0; worker->access_logs != NULL && i < worker->config->host_count; i++)
+        access_log_close(&worker->access_logs[i]);
+    free(worker->access_logs);
+    connection_pool_fini(worker);
+    http1_pool_fini(worker);
+    output_pool_fini(&worker->outputs);
+    address_limit_fini(&worker->addresses);
+    route_table_fini(&worker->routes);
+    if (worker->store != NULL)
+        store_free(&worker->store);
+    if (worker->loop != NULL) {
+        for (size_t i = 0; i < WORKER_SIGNALS; i++)
+            if (worker->signals[i].worker != NULL)
+                evix_signal_stop(&worker->signals[i].signal);
+        evix_hook_stop(&worker->batch);
+        evix_timer_stop(&worker->shutdown_timer);
+        evix_loop_free(&worker->loop);
+    }
+    free(worker->listeners);
+    free(worker->request.fields);
+    free(worker->path_memory);
+}
+
+static void say_ready(int control_fd)
+{
+    /* A master that can't be told has gone, which on_control() sees. */
+    if (control_fd >= 0)
+        (void)!write(control_fd, "", 1);
+}
+
+int worker_run(const struct worker_options *options)
+{
+    struct worker worker = {.config = options->config, .index = options->index};
+    int error = set_up(&worker, options);
+
+    if (error != 0) {
+        log_event(LOG_LEVEL_ERROR, "worker %u could not start: %s", options->index,
+                  strerror(-error));
+        tear_down(&worker);
+        return EXIT_NO_START;
+    }
+    say_ready(options->control_fd);
+    error = evix_loop_run(worker.loop, EVIX_RUN_DEFAULT);
+    if (error < 0)
+        log_event(LOG_LEVEL_ERROR, "worker %u: the event loop failed: %s", options->index,
+                  evix_strerror(error));
+    tear_down(&worker);
+    return error < 0 ? EXIT_FAILED : 0;
+}

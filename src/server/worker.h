@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef EVIXD_SERVER_WORKER_H
+#define EVIXD_SERVER_WORKER_H
+
+/*
+ * One worker: a loop, its listeners, its store, its connections. It runs in a process that the
+ * master forked for it, and all of a worker's life is this one call.
+ */
+
+#include "config/config.h"
+
+struct worker_options {
+    const struct config *config; /* outlives the call */
+    unsigned index;              /* 0-based, for the log */
+    const int *listeners;        /* one a config listener, in their order: listening, non-blocking;
+                                    the worker takes the descriptors over */
+    size_t listener_count;
+    int control_fd; /* a stream to the master: the worker writes one byte when it serves; at its end
+                       the master is gone and the worker stops gracefully. Taken over. -1: none */
+};
+
+/*
+ * Serves until it is told to stop, then returns the exit code of the process: 0, or 2 if it could
+ * not start, 3 if it failed while running (both logged). Signals: TERM and QUIT finish what is in
+ * flight, for at most the configured time, and a second one stops at once; so does INT. USR1 opens
+ * the access logs anew. HUP is ignored here: it is the master's.
+ */
+int worker_run(const struct worker_options *options);
+
+#endif
