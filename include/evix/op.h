@@ -29,6 +29,7 @@
 extern "C" {
 #endif
 
+struct evix_file_request;
 struct evix_op;
 struct evix_socket;
 
@@ -76,8 +77,8 @@ struct evix_op {
             int fd;
         } range;
         struct {
-            void *request;
-            void *memory;
+            struct evix_loop *loop;
+            struct evix_file_request *request;
         } file;
     } u;
     uint32_t length;

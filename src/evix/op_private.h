@@ -73,8 +73,8 @@ static inline struct evix_op *op_queue_take(struct op_queue *queue)
 struct evix_loop *op_loop(const struct evix_op *op);
 
 /*
- * Starts it: queued for the submit step, and keeping the loop alive. `op->socket` (NULL for files)
- * and `op->u` are set by the caller before.
+ * Starts it: queued for the submit step, and keeping the loop alive. `op->socket` (NULL for files,
+ * whose u.file.loop is set) and `op->u` are set by the caller before.
  */
 void op_start(struct evix_op *op, struct evix_loop *loop, enum op_kind kind, evix_op_fn *fn);
 
