@@ -273,14 +273,14 @@ static uint64_t progress(const struct connection *connection)
 }
 
 /* A slow client may take its time as long as it moves enough; then the wait begins anew. */
-static bool moves_enough(struct connection *connection)
+static bool moves_enough(struct connection *connection, bool was_measured)
 {
     uint64_t rate = connection->worker->config->limits.min_rate;
     uint64_t least = rate * timeout_of(connection) / 1000;
     uint64_t now = progress(connection);
     uint64_t moved = now - connection->progress_mark;
 
-    if (connection->progress_mark == UINT64_MAX || moved == 0 || moved < least)
+    if (was_measured && (moved == 0 || moved < least))
         return false;
     update_deadline(connection, true);
     connection->progress_mark = now;
@@ -295,11 +295,12 @@ static void on_deadline(struct evix_timer *timer)
     bool is_measured = connection->wait == WAIT_SEND || connection->wait == WAIT_CONTENT;
 
     /* How far the client is costs a system call, so it is first asked when a tick passes. */
-    if (connection->wait == WAIT_SEND && connection->progress_mark == UINT64_MAX)
+    bool was_measured = connection->progress_mark != UINT64_MAX;
+    if (connection->wait == WAIT_SEND && !was_measured)
         connection->progress_mark = progress(connection);
     if (!deadline_passed(deadline, tick_ms))
         return;
-    if (is_measured && moves_enough(connection)) {
+    if (is_measured && moves_enough(connection, was_measured)) {
         (void)deadline_passed(deadline, tick_ms);
         return;
     }
@@ -394,14 +395,24 @@ static void settle(struct connection *connection, bool anew)
     update_deadline(connection, anew);
 }
 
-void connection_proceed(struct connection *connection)
+/*
+ * Sends what there is, takes what input it can, sends what came of that. What handlers and bodies
+ * report meanwhile does not begin it anew: there is always another look before the end.
+ */
+static void run(struct connection *connection, bool anew)
 {
-    if (connection->is_taking || connection->is_closing)
-        return;
+    connection->is_running = true;
     http1_send(connection);
     take_input(connection);
     http1_send(connection);
-    settle(connection, false);
+    connection->is_running = false;
+    settle(connection, anew);
+}
+
+void connection_proceed(struct connection *connection)
+{
+    if (!connection->is_running && !connection->is_closing)
+        run(connection, false);
 }
 
 static void on_input_end(struct connection *connection)
@@ -432,17 +443,12 @@ static void on_received(struct transport *transport, const char *data, ssize_t l
         connection->worker->is_stale = true;
 
     size_t taken = 0;
+    connection->is_running = true;
     if (connection->input_length == 0)
         taken = http1_take(connection, data, (size_t)length);
-    if (connection->is_closing)
-        return;
-    if (!keep_input(connection, data + taken, (size_t)length - taken)) {
+    if (!keep_input(connection, data + taken, (size_t)length - taken))
         close_now(connection);
-        return;
-    }
-    take_input(connection);
-    http1_send(connection);
-    settle(connection, false);
+    run(connection, false);
 }
 
 static void on_sent(struct transport *transport, ssize_t result)
@@ -455,13 +461,9 @@ static void on_sent(struct transport *transport, ssize_t result)
         close_now(connection);
         return;
     }
+    connection->is_running = true;
     http1_sent(connection, (uint64_t)result);
-    if (connection->is_closing)
-        return;
-    http1_send(connection);
-    take_input(connection);
-    http1_send(connection);
-    settle(connection, true);
+    run(connection, true);
 }
 
 static const struct transport_events events = {

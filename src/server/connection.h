@@ -46,7 +46,7 @@ struct connection {
     uint32_t request_count;
     uint8_t wait; /* enum connection_wait */
     bool is_sending_file : 1;
-    bool is_taking : 1;  /* input is being looked at: no recursion */
+    bool is_running : 1; /* proceeding: what happens meanwhile is looked at before the end */
     bool is_last : 1;    /* no request after the one under way */
     bool is_refused : 1; /* what comes is no request any more: read and dropped */
     bool is_lingering : 1;

@@ -195,8 +195,6 @@ void http1_time_out(struct connection *connection)
     exchange_cancel(exchange);
     refuse_rest(connection, exchange);
     exchange_fail(exchange, 408, "the request did not arrive in time");
-    settle_exchange(connection);
-    connection_proceed(connection);
 }
 
 /* ---- content ----------------------------------------------------------------------------- */
@@ -337,7 +335,6 @@ size_t http1_take(struct connection *connection, const char *data, size_t length
 {
     size_t taken = 0;
 
-    connection->is_taking = true;
     while (taken < length && !connection->is_closing) {
         size_t some = take_some(connection, data + taken, length - taken);
 
@@ -346,7 +343,6 @@ size_t http1_take(struct connection *connection, const char *data, size_t length
             break;
         taken += some;
     }
-    connection->is_taking = false;
     return taken;
 }
 

@@ -219,8 +219,6 @@ static void http1_respond(struct exchange *exchange, const struct response *resp
     }
     if (exchange->body == NULL || !has_content || response->body->length == 0)
         answered(connection, exchange);
-    if (!connection->is_taking)
-        http1_settle(connection);
     connection_proceed(connection);
 }
 
