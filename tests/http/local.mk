@@ -1,1 +1,35 @@
 # SPDX-License-Identifier: MIT
+# Black-box tests of the daemon over real sockets: each module on each backend. What runs is a
+# wrapper in the build folder, so one can be run alone: `tests/http/test_ranges-poll.test`.
+
+BACKENDS = epoll poll io_uring
+
+HTTP_MODULES = \
+	tests/http/test_access_log \
+	tests/http/test_bodies \
+	tests/http/test_cache \
+	tests/http/test_conditions \
+	tests/http/test_echo \
+	tests/http/test_files \
+	tests/http/test_framing \
+	tests/http/test_limits \
+	tests/http/test_listeners \
+	tests/http/test_listing \
+	tests/http/test_paths \
+	tests/http/test_persistence \
+	tests/http/test_ranges \
+	tests/http/test_redirects \
+	tests/http/test_routing \
+	tests/http/test_timeouts
+
+HTTP_TESTS = \
+	$(HTTP_MODULES:=-epoll.test) \
+	$(HTTP_MODULES:=-poll.test) \
+	$(HTTP_MODULES:=-io_uring.test)
+
+DAEMON_TESTS += $(HTTP_TESTS)
+EXTRA_DIST += $(HTTP_MODULES:=.py)
+
+check-http: all
+	$(MAKE) $(AM_MAKEFLAGS) check-TESTS TESTS='$(HTTP_TESTS)'
+.PHONY: check-http

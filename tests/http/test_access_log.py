@@ -1,0 +1,208 @@
+# SPDX-License-Identifier: MIT
+"""The access log: one request one line, true, whatever clients send."""
+
+import json
+import os
+import re
+import signal
+
+import suite
+import tree
+from evixd import Daemon, TestCase, configuration, host, wait_until
+from wire import Connection, exchange, fetch, request
+
+COMBINED = re.compile(
+    r'(?P<client>\S+) - (?P<user>\S+) \[\d\d/\w{3}/\d{4}:\d\d:\d\d:\d\d [+-]\d{4}\] '
+    r'"(?P<request>(?:[^"\\]|\\.)*)" (?P<status>\d{3}) (?P<bytes>\d+|-) '
+    r'"(?P<referer>(?:[^"\\]|\\.)*)" "(?P<agent>(?:[^"\\]|\\.)*)"\Z'
+)
+
+
+class Logged(TestCase):
+    FORMAT = "combined"
+
+    @classmethod
+    def serve(cls):
+        cls.path = os.path.join(cls.root, "access.log")
+        tree.write(cls.root, "site/small.bin", b"s" * 1000)
+        tree.write(cls.root, "site/large.bin", b"l" * (32 << 20))
+        return Daemon(config=configuration(
+            hosts=[host(
+                cls.root + "/site", {"path": "/"}, {"path": "/echo", "handler": "echo"},
+                access_log={"target": cls.path, "format": cls.FORMAT},
+            )],
+        ), workers=cls.WORKERS)
+
+    WORKERS = 1
+
+    def read(self, path=None):
+        """The lines that are written by now; the last one has to be whole."""
+        try:
+            with open(path or self.path, "rb") as file:
+                data = file.read()
+        except FileNotFoundError:
+            return []
+        self.assertTrue(data == b"" or data.endswith(b"\n"), "a torn line")
+        return data.decode("ascii").splitlines()
+
+    def lines(self, mark, count=1, path=None):
+        """The lines with `mark`, as soon as there are enough: flushed within a second or so."""
+        found = wait_until(
+            lambda: (lambda l: l if len(l) >= count else None)(
+                [line for line in self.read(path) if mark in line]
+            ),
+            "%d lines with %s" % (count, mark), timeout=5,
+        )
+        self.assertEqual(len(found), count)
+        return found
+
+
+class Combined(Logged):
+    def one(self, mark):
+        line, = self.lines(mark)
+        match = COMBINED.match(line)
+        self.assertIsNotNone(match, line)
+        return match
+
+    def test_a_file(self):
+        fetch(self.address, "/small.bin?plain", fields=["Referer: http://r/", "User-Agent: tester"])
+        line = self.one("?plain")
+        self.assertEqual(line["client"], "127.0.0.1")
+        self.assertEqual(line["request"], "GET /small.bin?plain HTTP/1.1")
+        self.assertEqual((line["status"], line["bytes"]), ("200", "1000"))
+        self.assertEqual((line["referer"], line["agent"]), ("http://r/", "tester"))
+
+    def test_nothing_given(self):
+        fetch(self.address, "/small.bin?nothing")
+        line = self.one("?nothing")
+        self.assertEqual((line["referer"], line["agent"]), ("-", "-"))
+
+    def test_statuses_and_bytes(self):
+        tag = fetch(self.address, "/small.bin", "HEAD").get("ETag")
+        for mark, method, fields, status, size in (
+            ("s404", "GET", [], "404", None), ("s206", "GET", ["Range: bytes=0-9"], "206", "10"),
+            ("s304", "GET", ["If-None-Match: " + tag], "304", "-"), ("shead", "HEAD", [], "200", "-"),
+            ("s405", "DELETE", [], "405", None),
+        ):
+            target = "/none?" if mark == "s404" else "/small.bin?"
+            body = fetch(self.address, target + mark, method, fields).body
+            line = self.one("?" + mark)
+            self.assertEqual(line["status"], status)
+            self.assertEqual(line["bytes"], size or str(len(body)))
+
+    def test_control_bytes_cannot_forge_a_line(self):
+        """B174: escaped, whatever they would do to a terminal or to a parser."""
+        data = b'GET /forge HTTP/1.1\r\nHost: test\r\nUser-Agent: a"b\\c\xff\x9b\td\r\nReferer: "\r\n\r\n'
+        exchange(self.address, data)
+        line = self.one("/forge")
+        self.assertNotRegex(line[0], r"[\x00-\x1f\x7f-\xff]")
+        self.assertEqual(line["agent"], r'a\"b\\c\xff\x9b\x09d'.replace(r"\x09", line["agent"][-5:-1]))
+
+    def test_refused_requests_are_logged_too(self):
+        exchange(self.address, b"GET /refused\x1b[31m HTTP/1.1\r\nHost: test\r\n\r\n")
+        line = self.one("/refused")
+        self.assertEqual(line["status"], "400")
+        self.assertNotIn("\x1b", line[0])
+        exchange(self.address, b"GET /fields HTTP/1.1\r\nHost: test\r\nBad Field: x\r\n\r\n")
+        self.assertEqual(self.one("/fields")["status"], "400")
+
+    def test_line_ends_in_the_target_stay_encoded(self):
+        fetch(self.address, "/a%0d%0a127.0.0.1%20-%20-%20forged")
+        self.assertIn("/a%0d%0a127.0.0.1", self.one("forged")["request"])
+
+    def test_aborted_counts_what_was_sent(self):
+        """B178: true bytes, never more than went out, and never status 0."""
+        with Connection(self.address, receive_buffer=4096) as connection:
+            connection.send(request("/large.bin?abort"))
+            connection.receive(100)
+            connection.reset()
+        line = self.one("?abort")
+        self.assertEqual(line["status"], "200")
+        self.assertGreater(int(line["bytes"]), 0)
+        self.assertLess(int(line["bytes"]), 32 << 20)
+
+    def test_echo(self):
+        body = b"e" * 5000
+        exchange(self.address, request("/echo?e", "POST", ["Content-Length: 5000"], body=body), ("POST",))
+        self.assertEqual(self.one("/echo?e")["bytes"], "5000")
+
+    def test_pipelined_requests_have_a_line_each_in_order(self):
+        with Connection(self.address) as connection:
+            connection.send(b"".join(request("/small.bin?p=%03d" % n) for n in range(100)))
+            for _ in range(100):
+                connection.read_response()
+        lines = self.lines("?p=", 100)
+        self.assertEqual(
+            [re.search(r"p=(\d+)", line)[1] for line in lines], ["%03d" % n for n in range(100)]
+        )
+
+
+class Json(Logged):
+    FORMAT = "json"
+
+    def test_every_line_is_json(self):
+        exchange(self.address, b'GET /small.bin?j HTTP/1.1\r\nHost: test\r\nUser-Agent: \xff"\\\t\r\n\r\n')
+        exchange(self.address, b"nonsense?j \r\n\r\n")
+        fetch(self.address, "/none?j")
+        entries = [json.loads(line) for line in self.lines("?j", 3)]
+        self.assertEqual([entry["status"] for entry in entries], [200, 400, 404])
+        self.assertEqual(entries[0]["bytes"], 1000)
+        self.assertEqual(entries[0]["target"], "/small.bin?j")
+        self.assertTrue(entries[1]["reason"], "says why")
+        self.assertTrue(entries[2]["reason"], "says why")
+
+    def test_aborted_is_marked(self):
+        with Connection(self.address, receive_buffer=4096) as connection:
+            connection.send(request("/large.bin?a"))
+            connection.receive(100)
+            connection.reset()
+        entry = json.loads(self.lines("?a")[0])
+        self.assertTrue(entry["aborted"])
+        self.assertLess(entry["bytes"], 32 << 20)
+
+
+class Rotation(Logged):
+    WORKERS = 2
+
+    def test_no_line_is_lost(self):
+        """B176: renamed, told by USR1, and every line is in one of the two files."""
+        count = 400
+        rotated = self.path + ".1"
+        for number in range(count):
+            fetch(self.address, "/small.bin?r=%04d" % number)
+            if number == count // 2:
+                os.rename(self.path, rotated)
+                self.daemon.signal(signal.SIGUSR1)
+        wait_until(lambda: "r=%04d" % (count - 1) in "".join(self.read()), "the last line", timeout=5)
+        found = [
+            re.search(r"r=(\d+)", line)[1]
+            for line in self.read(rotated) + self.read() if "?r=" in line
+        ]
+        self.assertEqual(sorted(found), ["%04d" % n for n in range(count)])
+
+    def test_nothing_is_lost_at_exit(self):
+        daemon = self.serve_anew()
+        for number in range(50):
+            fetch(daemon.address, "/small.bin?x=%d" % number)
+        daemon.stop()
+        self.assertEqual(len([line for line in self.read() if "?x=" in line]), 50)
+
+    def serve_anew(self):
+        return Daemon(config=configuration(hosts=[host(
+            self.root + "/site", {"path": "/"}, access_log={"target": self.path},
+        )])).start()
+
+
+class CustomFormat(Logged):
+    FORMAT = "%h|%m|%U|%q|%>s|%B|%{X-Mark}i|%{Content-Type}o"
+
+    def test_directives(self):
+        fetch(self.address, "/small.bin?q=1", fields=["X-Mark: here"])
+        self.assertEqual(
+            self.lines("here"),
+            ["127.0.0.1|GET|/small.bin|?q=1|200|1000|here|application/octet-stream"],
+        )
+
+
+if __name__ == "__main__":
+    suite.main()

@@ -1,0 +1,261 @@
+# SPDX-License-Identifier: MIT
+"""Never stale: a change that was finished before a request was sent is seen by it; and files that
+change while they are sent."""
+
+import os
+import shutil
+import threading
+
+import suite
+import tree
+from evixd import Daemon, TestCase, configuration, host
+from wire import Connection, WireError, fetch, request
+
+SETTINGS = ("watch", "stat", "off")
+
+
+class Site(TestCase):
+    daemons = {}
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.daemons = {"watch": cls.daemon}
+        for setting in SETTINGS[1:]:
+            daemon = cls.make(setting).start()
+            cls.addClassCleanup(daemon.stop)
+            cls.daemons[setting] = daemon
+
+    @classmethod
+    def serve(cls):
+        return cls.make("watch")
+
+    @classmethod
+    def make(cls, setting):
+        return Daemon(
+            config=configuration(
+                hosts=[host(cls.root, {"path": "/", "listing": True})], files={"cache": setting}
+            ),
+            expect=[r"ended early", r"shrank", r"shorter"],
+        )
+
+
+# What is done to file `path`, before which b"old" and after which the second is to be served;
+# None: it is gone.
+def overwrite(path):
+    with open(path, "wb") as file:
+        file.write(b"new content")
+    return b"new content"
+
+
+def same_size(path):
+    with open(path, "r+b") as file:
+        file.write(b"new")
+    return b"new"
+
+
+def append(path):
+    with open(path, "ab") as file:
+        file.write(b"er")
+    return b"older"
+
+
+def truncate(path):
+    os.truncate(path, 1)
+    return b"o"
+
+
+def rename_over(path):
+    tree.replace(path, b"renamed")
+    return b"renamed"
+
+
+def same_time(path):
+    """As a deployment that restores times does."""
+    status = os.stat(path)
+    tree.replace(path, b"odd")
+    os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
+    return b"odd"
+
+
+def remove(path):
+    os.unlink(path)
+
+
+def move_away(path):
+    os.rename(path, path + ".away")
+
+
+def become_directory(path):
+    os.unlink(path)
+    os.mkdir(path)
+    tree.write(path, "index.html", b"index")
+    return "redirect"
+
+
+def through_hard_link(path):
+    other = os.path.join(os.path.dirname(os.path.dirname(path)), "other-name")
+    os.link(path, other)
+    with open(other, "r+b") as file:
+        file.write(b"new")
+    os.unlink(other)
+    return b"new"
+
+
+def folder_swapped(path):
+    folder = os.path.dirname(path)
+    tree.write(folder + ".next", os.path.basename(path), b"next")
+    os.rename(folder, folder + ".last")
+    os.rename(folder + ".next", folder)
+    return b"next"
+
+
+def folder_removed(path):
+    shutil.rmtree(os.path.dirname(path))
+
+
+CHANGES = (overwrite, same_size, append, truncate, rename_over, same_time, remove, move_away,
+           become_directory, through_hard_link, folder_swapped, folder_removed)
+
+
+@suite.cases(
+    [("%s: %s" % (setting, change.__name__), setting, change)
+     for setting in SETTINGS for change in CHANGES]
+)
+class Changes(Site):
+    def check(self, label, setting, change):
+        """B150: the very next request, on an open connection, sees it."""
+        address = self.daemons[setting].address
+        for round_number in range(5):
+            folder = "%s-%d" % (label.replace(": ", "-"), round_number)
+            path = tree.write(self.root, folder + "/deep/file.txt", b"old")
+            target = "/" + folder + "/deep/file.txt"
+            with Connection(address) as connection:
+                for _ in range(3):
+                    connection.send(request(target))
+                    self.assertEqual(connection.read_response().body, b"old")
+                expected = change(path)
+                connection.send(request(target))
+                response = connection.read_response()
+            if expected is None:
+                self.assertEqual(response.status, 404)
+            elif expected == "redirect":
+                self.assertIn(response.status, (301, 308))
+            else:
+                self.assertEqual((response.status, response.body), (200, expected))
+
+
+@suite.cases([(setting, setting) for setting in SETTINGS])
+class Appearing(Site):
+    def check(self, setting, _setting):
+        """What was 404 and is there now; an index that came; one that went."""
+        address = self.daemons[setting].address
+        os.mkdir(os.path.join(self.root, setting))
+        with Connection(address) as connection:
+            def get(target):
+                connection.send(request("/" + setting + target))
+                return connection.read_response()
+
+            self.assertEqual(get("/late.txt").status, 404)
+            tree.write(self.root, setting + "/late.txt", b"here")
+            self.assertEqual(get("/late.txt").body, b"here")
+            self.assertEqual(get("/folder/late.txt").status, 404)
+            tree.write(self.root, setting + "/folder/late.txt", b"deep")
+            self.assertEqual(get("/folder/late.txt").body, b"deep")
+            self.assertIn(b"late.txt", get("/").body)
+            tree.write(self.root, setting + "/index.html", b"index")
+            self.assertEqual(get("/").body, b"index")
+            os.unlink(os.path.join(self.root, setting, "index.html"))
+            self.assertIn(b"late.txt", get("/").body)
+            tree.write(self.root, setting + "/newer.txt", b"")
+            self.assertIn(b"newer.txt", get("/").body)
+
+
+@suite.cases([(setting, setting) for setting in SETTINGS])
+class SymlinkSwap(Site):
+    def check(self, setting, _setting):
+        """B154: a deployment by link is seen at once, and each answer is wholly old or new."""
+        top = os.path.join(self.root, "swap-" + setting)
+        for release in ("one", "two"):
+            tree.write(top, release + "/page.txt", release * 1000)
+        link = os.path.join(top, "current")
+        os.symlink("one", link)
+        with Connection(self.daemons[setting].address) as connection:
+            for release in ("one", "two") * 20:
+                os.symlink(release, link + ".new")
+                os.rename(link + ".new", link)
+                connection.send(request("/swap-%s/current/page.txt" % setting))
+                self.assertEqual(connection.read_response().body, release.encode() * 1000)
+
+
+class WhileSent(Site):
+    SIZE = 24 << 20
+
+    def start_download(self, name):
+        tree.write(self.root, name, b"x" * self.SIZE)
+        connection = Connection(self.address, receive_buffer=8192)
+        self.addCleanup(connection.close)
+        connection.send(request("/" + name) + request("/" + name, "HEAD"))
+        head = connection.read_head()
+        self.assertEqual(head.get("Content-Length"), str(self.SIZE))
+        return connection
+
+    def test_shrinking_closes_short(self):
+        """B148: never padded, and the next response never lands inside this body."""
+        connection = self.start_download("shrink.bin")
+        os.truncate(os.path.join(self.root, "shrink.bin"), 1 << 20)
+        try:
+            body = connection.read_to_end()
+        except WireError:
+            body = b""
+        self.assertLess(len(body), self.SIZE)
+        self.assertEqual(body.strip(b"x"), b"", "something else in the body")
+
+    def test_growing_sends_what_was_promised(self):
+        """B152"""
+        connection = self.start_download("grow.bin")
+        with open(os.path.join(self.root, "grow.bin"), "ab") as file:
+            file.write(b"y" * (1 << 20))
+        self.assertTrue(connection.take(self.SIZE) == b"x" * self.SIZE)
+        self.assertEqual(connection.read_response("HEAD").status, 200)
+
+    def test_replaced_goes_on_whole(self):
+        connection = self.start_download("replace.bin")
+        tree.replace(os.path.join(self.root, "replace.bin"), b"z" * self.SIZE)
+        self.assertTrue(connection.take(self.SIZE) == b"x" * self.SIZE)
+        self.assertEqual(connection.read_response("HEAD").status, 200)
+        self.assertEqual(fetch(self.address, "/replace.bin").body[:1], b"z")
+
+    def test_removed_goes_on_whole(self):
+        connection = self.start_download("remove.bin")
+        os.unlink(os.path.join(self.root, "remove.bin"))
+        self.assertTrue(connection.take(self.SIZE) == b"x" * self.SIZE)
+        self.assertEqual(connection.read_response("HEAD").status, 404)
+
+    def test_appended_in_a_loop(self):
+        """B152: lengths and contents belong together, all the time."""
+        path = tree.write(self.root, "log.txt", b"")
+        stop = threading.Event()
+
+        def append_lines():
+            with open(path, "ab", buffering=0) as file:
+                for _ in range(20000):
+                    if stop.is_set():
+                        return
+                    file.write(b"0123456789abcdef\n")
+
+        writer = threading.Thread(target=append_lines)
+        writer.start()
+        try:
+            with Connection(self.address) as connection:
+                for _ in range(300):
+                    connection.send(request("/log.txt"))
+                    body = connection.read_response().body
+                    self.assertEqual(body, (b"0123456789abcdef\n" * (len(body) // 17 + 1))[: len(body)])
+        finally:
+            stop.set()
+            writer.join()
+
+
+if __name__ == "__main__":
+    suite.main(limit=90)

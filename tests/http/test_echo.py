@@ -1,0 +1,225 @@
+# SPDX-License-Identifier: MIT
+"""The echo handler, and RFC 862 over TCP."""
+
+import json
+import threading
+
+import suite
+import tree
+from evixd import Daemon, TestCase, configuration, host, memory_bytes
+from wire import Connection, WireError, exchange, fetch, request
+
+SIZES = (0, 1, 100, 4095, 4096, 4097, 65535, 65536, 65537, 1048577)
+
+
+class Site(TestCase):
+    @classmethod
+    def serve(cls):
+        return Daemon(
+            config=configuration(
+                listen=[
+                    {"address": "127.0.0.1:0"},
+                    {"address": "127.0.0.1:0", "protocol": "echo"},
+                ],
+                hosts=[host(cls.root, {"path": "/"}, {"path": "/echo", "handler": "echo"})],
+                limits={"body": "1G"},
+            ),
+            listeners=2,
+        )
+
+
+@suite.cases(
+    [("%s %d bytes%s" % (method, size, " chunked" if chunks else ""), method, size, chunks)
+     for method in ("POST", "PUT", "PATCH") for size in SIZES for chunks in (False, True)]
+)
+class Content(Site):
+    def check(self, _label, method, size, chunks):
+        body = tree.content(size)
+        if chunks:
+            data = request("/echo", method, ["Transfer-Encoding: chunked", "Content-Type: a/b; c=d"])
+            for start in range(0, size, 30011):
+                piece = body[start : start + 30011]
+                data += b"%X\r\n%s\r\n" % (len(piece), piece)
+            data += b"0\r\n\r\n"
+        else:
+            data = request("/echo", method, ["Content-Length: %d" % size, "Content-Type: a/b; c=d"], body=body)
+        response, = self.talk(data, method)
+        self.assertEqual(response.status, 200)
+        self.assertTrue(response.body == body)
+        self.assertEqual(response.get("Content-Type"), "a/b; c=d")
+        if chunks and size:
+            self.assertEqual(response.get("Transfer-Encoding"), "chunked")
+        elif not chunks:
+            self.assertEqual(response.get("Content-Length"), str(size))
+
+    def talk(self, data, method):
+        """Sends from a thread: the echo comes back while the rest still goes out."""
+        with Connection(self.address) as connection:
+            sender = threading.Thread(target=connection.send, args=(data + request("/echo/last"),))
+            sender.start()
+            response = connection.read_response(method)
+            self.assertEqual(connection.read_response().status, 200)
+            sender.join()
+            return [response]
+
+
+class Mirrored(Site):
+    def test_get_shows_the_request_as_a_message(self):
+        """RFC 9112 10.1: what was received, byte for byte."""
+        data = b"GET /echo/a%20b?x=%26 HTTP/1.1\r\nHost: test\r\nX-Odd:   spaced  \r\nx-odd: again\r\n\r\n"
+        response, = exchange(self.address, data)
+        self.assertEqual(response.status, 200)
+        self.assertTrue(response.get("Content-Type").startswith("message/http"))
+        self.assertEqual(response.body, data)
+
+    def test_head_tells_the_same_fields(self):
+        data = request("/echo/x", "HEAD")
+        response, = exchange(self.address, data, ("HEAD",))
+        self.assertEqual(response.status, 200)
+        self.assertEqual(response.body, b"")
+        self.assertTrue(response.get("Content-Type").startswith("message/http"))
+
+    def test_json_for_who_asks(self):
+        for accept in ("application/json", "text/html;q=0.2, application/json", "application/*"):
+            response = fetch(self.address, "/echo/a?b=c", fields=["Accept: " + accept, 'X-Odd: "q\\'])
+            self.assertTrue(response.get("Content-Type").startswith("application/json"), accept)
+            seen = json.loads(response.body.decode("utf-8"))
+            self.assertEqual(seen["method"], "GET")
+            self.assertEqual(seen["target"], "/echo/a?b=c")
+            self.assertIn('"q\\', json.dumps(seen).replace('\\"', '"').replace("\\\\", "\\"))
+
+    def test_json_is_valid_whatever_the_bytes(self):
+        """B56: 0xFF in a value, quotes, tabs."""
+        data = b'GET /echo HTTP/1.1\r\nHost: test\r\nAccept: application/json\r\nX: \xff\t"\xc3\xa4\r\n\r\n'
+        response, = exchange(self.address, data)
+        json.loads(response.body.decode("utf-8"))
+
+    def test_message_for_who_refuses_json(self):
+        response = fetch(self.address, "/echo", fields=["Accept: application/json;q=0, */*"])
+        self.assertTrue(response.get("Content-Type").startswith("message/http"))
+
+    def test_other_methods(self):
+        self.assertEqual(fetch(self.address, "/echo", "DELETE").status, 405)
+        self.assertIn(fetch(self.address, "/echo", "OPTIONS").status, (200, 204))
+
+    def test_segment_borders(self):
+        self.assertEqual(fetch(self.address, "/echo/below").status, 200)
+        self.assertEqual(fetch(self.address, "/echoes").status, 404)
+
+    def test_the_type_is_not_a_way_in(self):
+        """A repeated or odd Content-Type comes back as one line or not at all."""
+        response, = exchange(
+            self.address,
+            request("/echo", "POST", ["Content-Length: 1", "Content-Type: text/html", "Content-Type: a/b"], body=b"x"),
+            ("POST",),
+        )
+        self.assertIn(response.status, (200, 400))
+        response.get("Content-Type")
+
+
+class Bounded(Site):
+    def test_memory_while_nobody_reads(self):
+        """Back-pressure: 64 MiB go in, nothing is read; the daemon holds but a little of it."""
+        pid = self.daemon.worker_pids[0]
+        fetch(self.address, "/echo")
+        before = memory_bytes(pid)
+        with Connection(self.address, timeout=1, receive_buffer=4096) as connection:
+            connection.send(request("/echo", "POST", ["Content-Length: 67108864"]))
+            sent = 0
+            try:
+                for _ in range(1024):
+                    connection.send(b"x" * 65536)
+                    sent += 65536
+            except WireError:
+                pass
+            self.assertLess(sent, 67108864, "all was taken although nothing was read")
+            self.assertLess(memory_bytes(pid) - before, 4 << 20)
+
+    def test_large_body_streams(self):
+        pid = self.daemon.worker_pids[0]
+        fetch(self.address, "/echo")
+        before = memory_bytes(pid, "VmHWM")
+        size = 48 << 20
+        block = tree.content(1 << 20)
+        with Connection(self.address) as connection:
+            def send():
+                connection.send(request("/echo", "POST", ["Content-Length: %d" % size]))
+                for _ in range(size // len(block)):
+                    connection.send(block)
+
+            sender = threading.Thread(target=send)
+            sender.start()
+            self.assertEqual(connection.read_head("POST").status, 200)
+            for _ in range(size // len(block)):
+                self.assertTrue(connection.take(len(block)) == block)
+            sender.join()
+        self.assertLess(memory_bytes(pid, "VmHWM") - before, 4 << 20)
+
+    def test_first_bytes_come_back_before_the_last_are_sent(self):
+        with Connection(self.address) as connection:
+            connection.send(request("/echo", "POST", ["Content-Length: 10"], body=b"first"))
+            self.assertEqual(connection.read_head("POST").status, 200)
+            self.assertEqual(connection.take(5), b"first")
+            connection.send(b"after")
+            self.assertEqual(connection.take(5), b"after")
+
+    def test_body_cut_short_is_not_passed_off_as_whole(self):
+        with Connection(self.address) as connection:
+            connection.send(request("/echo", "POST", ["Transfer-Encoding: chunked"]) + b"5\r\nhello\r\n")
+            connection.half_close()
+            self.assertFalse(connection.read_to_end().endswith(b"0\r\n\r\n"))
+
+
+class Rfc862(Site):
+    def connect(self, **options):
+        return Connection(self.daemon.addresses[1], **options)
+
+    def test_bytes_come_back(self):
+        with self.connect() as connection:
+            for size in SIZES[1:]:
+                data = tree.content(size)
+                sender = threading.Thread(target=connection.send, args=(data,))
+                sender.start()
+                self.assertTrue(connection.take(size) == data)
+                sender.join()
+
+    def test_half_close_brings_the_rest_and_the_end(self):
+        with self.connect() as connection:
+            connection.send(b"last words").half_close()
+            self.assertEqual(connection.read_to_end(), b"last words")
+
+    def test_http_is_but_bytes_here(self):
+        with self.connect() as connection:
+            connection.send(request("/")).half_close()
+            self.assertEqual(connection.read_to_end(), request("/"))
+
+    def test_many_clients(self):
+        clients = [self.connect() for _ in range(50)]
+        for number, client in enumerate(clients):
+            client.send(b"client %d" % number)
+        for number, client in enumerate(clients):
+            expected = b"client %d" % number
+            self.assertEqual(client.take(len(expected)), expected)
+            client.close()
+
+    def test_back_pressure(self):
+        pid = self.daemon.worker_pids[0]
+        before = memory_bytes(pid)
+        with self.connect(timeout=1, receive_buffer=4096) as connection:
+            with self.assertRaises(WireError):
+                for _ in range(1024):
+                    connection.send(b"x" * 65536)
+            self.assertLess(memory_bytes(pid) - before, 4 << 20)
+
+    def test_reset(self):
+        for _ in range(10):
+            connection = self.connect()
+            connection.send(b"x" * 1000)
+            connection.reset()
+        with self.connect() as connection:
+            connection.send(b"alive").half_close()
+            self.assertEqual(connection.read_to_end(), b"alive")
+
+
+if __name__ == "__main__":
+    suite.main()

@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: MIT
+"""Listings of folders, for people and as JSON."""
+
+import json
+import os
+import time
+
+import suite
+import tree
+from evixd import Daemon, TestCase, memory_bytes
+from wire import Connection, fetch, request
+
+ACCEPT_JSON = ["Accept: application/json"]
+
+
+class Site(TestCase):
+    @classmethod
+    def serve(cls):
+        for name, data in ((b"b.txt", b"bb"), (b"a.txt", b"a"), (b"empty.txt", b""),
+                           (b"q\"uote<&>'.txt", b"q"), (b"new\nline", b"n"), (b"\xff\xfe", b"f"),
+                           (b"folder/x", b"x"), (b".hidden", b"h"), (b"100% #?.txt", b"p")):
+            tree.write(cls.root, name, data)
+        os.mkdir(os.path.join(cls.root, "nothing"))
+        os.symlink("/etc/passwd", os.path.join(cls.root, "outside"))
+        os.symlink("a.txt", os.path.join(cls.root, "inside"))
+        os.mkfifo(os.path.join(cls.root, "fifo"))
+        return Daemon(directory=cls.root)
+
+
+class Page(Site):
+    def test_head_and_type(self):
+        """B62: one Content-Type, with its charset."""
+        for method in ("GET", "HEAD"):
+            response = fetch(self.address, "/", method)
+            self.assertEqual(response.status, 200)
+            self.assertEqual(response.get("Content-Type"), "text/html; charset=utf-8")
+
+    def test_is_a_whole_document(self):
+        page = fetch(self.address, "/").body.decode("utf-8")
+        self.assertTrue(page.lower().startswith("<!doctype html>"))
+        self.assertTrue(page.rstrip().endswith("</html>"))
+        self.assertIn("viewport", page)
+        self.assertNotRegex(page, r"(src|href)=\"https?://")
+
+    def test_hidden_names_are_left_out(self):
+        self.assertNotIn(b".hidden", fetch(self.address, "/").body)
+
+    def test_names_are_escaped(self):
+        page = fetch(self.address, "/").body.decode("utf-8")
+        self.assertIn("q%22uote%3C%26%3E%27.txt", page)
+        self.assertNotIn("uote<&>", page)
+        self.assertIn("100%25%20%23%3F.txt", page)
+
+    def test_post_is_refused(self):
+        self.assertEqual(fetch(self.address, "/", "POST").status, 405)
+
+    def test_empty_folder(self):
+        self.assertEqual(fetch(self.address, "/nothing/").status, 200)
+
+    def test_links_lead_where_they_say(self):
+        self.assertEqual(fetch(self.address, "/folder/").status, 200)
+        self.assertIn(b"x", fetch(self.address, "/folder/").body)
+
+
+class Json(Site):
+    def entries(self, target="/"):
+        response = fetch(self.address, target, fields=ACCEPT_JSON)
+        self.assertEqual(response.status, 200)
+        self.assertTrue(response.get("Content-Type").startswith("application/json"))
+        entries = json.loads(response.body.decode("utf-8"))
+        self.assertIsInstance(entries, list)
+        return entries
+
+    def test_valid_whatever_the_names(self):
+        """B56"""
+        names = [entry["name"] for entry in self.entries()]
+        for name in ("a.txt", "b.txt", "new\nline", "q\"uote<&>'.txt"):
+            self.assertIn(name, names)
+
+    def test_empty_folder_is_an_empty_list(self):
+        self.assertEqual(self.entries("/nothing/"), [])
+
+    def test_empty_file_is_a_file_of_size_0(self):
+        """B60"""
+        entry, = [e for e in self.entries() if e["name"] == "empty.txt"]
+        self.assertEqual((entry["type"], entry["size"]), ("file", 0))
+
+    def test_folder_is_a_directory(self):
+        entry, = [e for e in self.entries() if e["name"].rstrip("/") == "folder"]
+        self.assertEqual(entry["type"], "directory")
+
+    def test_vary(self):
+        """9110 12.5.5: the answer depends on Accept, and says so."""
+        self.assertIn("accept", fetch(self.address, "/").members("Vary"))
+        self.assertIn("accept", fetch(self.address, "/", fields=ACCEPT_JSON).members("Vary"))
+
+    def test_what_is_asked_for_decides(self):
+        for accept, kind in (("text/html,application/xhtml+xml,*/*;q=0.8", "text/html"),
+                             ("*/*", "text/html"), ("application/json;q=0.1, text/html", "text/html"),
+                             ("application/json, text/html;q=0.5", "application/json")):
+            response = fetch(self.address, "/", fields=["Accept: " + accept])
+            self.assertTrue(response.get("Content-Type").startswith(kind), accept)
+
+
+class Large(TestCase):
+    COUNT = 20000
+
+    @classmethod
+    def serve(cls):
+        os.mkdir(os.path.join(cls.root, "many"))
+        for number in range(cls.COUNT):
+            os.close(os.open(
+                os.path.join(cls.root, "many", "file-%05d-with-a-rather-long-name.txt" % number),
+                os.O_CREAT | os.O_WRONLY,
+            ))
+        tree.write(cls.root, "small.txt", b"small")
+        return Daemon(directory=cls.root)
+
+    def test_complete_in_bounded_memory_while_others_are_served(self):
+        """B58"""
+        pid = self.daemon.worker_pids[0]
+        fetch(self.address, "/small.txt")
+        before = memory_bytes(pid, "VmHWM")
+        with Connection(self.address, receive_buffer=65536, timeout=30) as listing:
+            listing.send(request("/many/"))
+            started = time.monotonic()
+            self.assertEqual(fetch(self.address, "/small.txt").body, b"small")
+            self.assertLess(time.monotonic() - started, 1, "the listing held the loop")
+            page = listing.read_response().body
+        for number in (0, 1, self.COUNT // 2, self.COUNT - 1):
+            self.assertIn(b"file-%05d-" % number, page)
+        self.assertLess(memory_bytes(pid, "VmHWM") - before, 32 << 20)
+
+    def test_json_too(self):
+        response = fetch(self.address, "/many/", fields=ACCEPT_JSON, timeout=30)
+        self.assertEqual(len(json.loads(response.body)), self.COUNT)
+
+    def test_client_that_leaves_within_a_listing(self):
+        for _ in range(5):
+            with Connection(self.address, receive_buffer=4096) as connection:
+                connection.send(request("/many/"))
+                connection.receive(1000)
+        self.assertEqual(fetch(self.address, "/small.txt").body, b"small")
+
+
+if __name__ == "__main__":
+    suite.main()

@@ -1,0 +1,215 @@
+# SPDX-License-Identifier: MIT
+"""Persistent connections: keep-alive, pipelining, half-close, HTTP/1.0 (RFC 9112 9)."""
+
+import suite
+import tree
+from evixd import Daemon, TestCase, configuration, host
+from wire import Connection, WireError, exchange, fetch, request
+
+KEPT, CLOSED = True, False
+
+# label, version, fields, whether the connection is kept
+ROWS = (
+    ("9.3 HTTP/1.1", "1.1", [], KEPT),
+    ("9.6 close", "1.1", ["Connection: close"], CLOSED),
+    ("9.6 Close in any case", "1.1", ["Connection: CLOSE"], CLOSED),
+    ("9.6 close in a list", "1.1", ["Connection: TE, close"], CLOSED),
+    ("9.6 close on the second line", "1.1", ["Connection: TE", "Connection: close"], CLOSED),
+    ("9.6 close wins", "1.1", ["Connection: keep-alive, close"], CLOSED),
+    ("7.6.1 a word that only holds close", "1.1", ["Connection: closed"], KEPT),
+    ("B116 empty members", "1.1", ["Connection: TE,,Keep-Alive"], KEPT),
+    ("B116 nothing but commas", "1.1", ["Connection: ,,,"], KEPT),
+    ("B116 nothing", "1.1", ["Connection:"], KEPT),
+    ("9.3 HTTP/1.0", "1.0", [], CLOSED),
+    ("9.3 HTTP/1.0 keep-alive", "1.0", ["Connection: keep-alive"], KEPT),
+    ("9.3 HTTP/1.0 Keep-Alive in any case", "1.0", ["Connection: Keep-Alive"], KEPT),
+    ("9.3 HTTP/1.0 close", "1.0", ["Connection: close"], CLOSED),
+)
+
+
+class Site(TestCase):
+    @classmethod
+    def serve(cls):
+        cls.small = tree.content(1024)
+        cls.large = tree.content(3 * 1048576 + 1)
+        tree.write(cls.root, "small.bin", cls.small)
+        tree.write(cls.root, "large.bin", cls.large)
+        return Daemon(config=configuration(
+            hosts=[host(cls.root, {"path": "/", "listing": True}, {"path": "/echo", "handler": "echo"})],
+        ))
+
+
+@suite.cases(ROWS)
+class Kept(Site):
+    def check(self, _label, version, fields, kept):
+        data = request("/small.bin", fields=fields, version=version)
+        with Connection(self.address) as connection:
+            for _ in range(3 if kept else 1):
+                connection.send(data)
+                response = connection.read_response()
+                self.assertEqual(response.body, self.small)
+                self.assertEqual(response.keeps_alive, kept)
+                if version == "1.0" and kept:
+                    self.assertIn("keep-alive", response.members("Connection"))
+            if not kept:
+                connection.expect_end()
+
+
+class Pipelining(Site):
+    def test_in_order_with_the_slower_first(self):
+        """B114, 9.3.2: a large file, then what is answered at once."""
+        data = request("/large.bin") + request("/none") + request("/small.bin") + request("/", "HEAD")
+        with Connection(self.address) as connection:
+            connection.send(data)
+            self.assertTrue(connection.read_response().body == self.large)
+            self.assertEqual(connection.read_response().status, 404)
+            self.assertEqual(connection.read_response().body, self.small)
+            self.assertEqual(connection.read_response("HEAD").status, 200)
+            self.assertEqual(bytes(connection.buffer), b"")
+
+    def test_many_at_once(self):
+        with Connection(self.address) as connection:
+            connection.send(request("/small.bin") * 200)
+            for _ in range(200):
+                self.assertEqual(connection.read_response().body, self.small)
+
+    def test_mixed_with_bodies(self):
+        data = b""
+        for number in range(50):
+            body = tree.content(number * 37, number)
+            data += request("/echo", "POST", ["Content-Length: %d" % len(body)], body=body)
+            data += request("/small.bin")
+        with Connection(self.address) as connection:
+            connection.send(data)
+            for number in range(50):
+                self.assertEqual(
+                    connection.read_response("POST").body, tree.content(number * 37, number)
+                )
+                self.assertEqual(connection.read_response().body, self.small)
+
+    def test_after_close_nothing_more_is_answered(self):
+        """9.6: what follows a request with `close` is not looked at."""
+        data = request("/small.bin", fields=["Connection: close"]) + request("/small.bin")
+        with Connection(self.address) as connection:
+            connection.send(data)
+            self.assertEqual(connection.read_response().body, self.small)
+            connection.expect_end()
+
+    def test_split_at_every_border(self):
+        """Two requests in two pieces, cut anywhere."""
+        data = request("/small.bin") + request("/none")
+        for cut in range(1, len(data)):
+            with Connection(self.address) as connection:
+                connection.send(data[:cut]).send(data[cut:])
+                self.assertEqual(connection.read_response().body, self.small)
+                self.assertEqual(connection.read_response().status, 404)
+
+    def test_slow_writer(self):
+        data = request("/small.bin") * 3
+        with Connection(self.address) as connection:
+            connection.send_slowly(data, pause=0.0005)
+            for _ in range(3):
+                self.assertEqual(connection.read_response().body, self.small)
+
+    def test_many_requests_one_after_the_other(self):
+        """B112: no stuck state, however quickly they follow."""
+        with Connection(self.address) as connection:
+            for _ in range(2000):
+                connection.send(request("/small.bin"))
+                self.assertEqual(len(connection.read_response().body), 1024)
+
+    def test_pipelined_while_nobody_reads(self):
+        """Back-pressure: the daemon stops reading, and all is answered once the client reads."""
+        count = 40
+        with Connection(self.address, receive_buffer=4096) as connection:
+            connection.send(request("/large.bin") * count)
+            for _ in range(count):
+                self.assertTrue(connection.read_response().body == self.large)
+
+
+class HalfClose(Site):
+    def test_request_then_fin(self):
+        with Connection(self.address) as connection:
+            connection.send(request("/small.bin")).half_close()
+            self.assertEqual(connection.read_response().body, self.small)
+            connection.expect_end()
+
+    def test_large_file_for_a_half_closed_client(self):
+        with Connection(self.address) as connection:
+            connection.send(request("/large.bin")).half_close()
+            self.assertTrue(connection.read_response().body == self.large)
+            connection.expect_end()
+
+    def test_pipelined_then_fin(self):
+        with Connection(self.address) as connection:
+            connection.send(request("/large.bin") + request("/small.bin") * 5).half_close()
+            self.assertTrue(connection.read_response().body == self.large)
+            for _ in range(5):
+                self.assertEqual(connection.read_response().body, self.small)
+            connection.expect_end()
+
+    def test_fin_within_a_head(self):
+        """No request, so no answer but at most a 400; and the connection ends."""
+        with Connection(self.address) as connection:
+            connection.send(b"GET / HTTP/1.1\r\nHost: te").half_close()
+            rest = connection.read_to_end()
+            self.assertTrue(rest == b"" or rest.startswith(b"HTTP/1.1 400 "), rest)
+
+    def test_fin_within_a_body(self):
+        with Connection(self.address) as connection:
+            connection.send(request("/echo", "POST", ["Content-Length: 100"], body=b"half")).half_close()
+            rest = connection.read_to_end()
+            self.assertNotIn(b"\r\n\r\nhalf" + b"\0", rest)
+
+    def test_fin_at_once(self):
+        with Connection(self.address) as connection:
+            connection.half_close()
+            connection.expect_end()
+
+
+class Abrupt(Site):
+    def test_reset_at_every_stage(self):
+        """B214, B220: whatever the moment, the daemon frees the connection and goes on."""
+        post = request("/echo", "POST", ["Content-Length: 100000"])
+        for data in (b"", b"GET / HT", request("/small.bin"), request("/large.bin"),
+                     request("/large.bin") * 5, post, post + b"x" * 50000):
+            for read_first in (False, True):
+                connection = Connection(self.address)
+                connection.send(data)
+                if read_first and data.startswith((b"GET /small", b"GET /large")):
+                    connection.receive(100)
+                connection.reset()
+        self.assertEqual(fetch(self.address, "/small.bin").body, self.small)
+
+    def test_client_that_leaves_within_a_large_file(self):
+        for _ in range(20):
+            with Connection(self.address, receive_buffer=4096) as connection:
+                connection.send(request("/large.bin"))
+                connection.receive(1000)
+        self.assertEqual(fetch(self.address, "/small.bin").body, self.small)
+
+
+class Exact(Site):
+    def test_responses_hold_no_byte_too_many(self):
+        for method, target, fields in (
+            ("GET", "/small.bin", []), ("HEAD", "/small.bin", []), ("GET", "/none", []),
+            ("HEAD", "/none", []), ("GET", "/", []), ("HEAD", "/", []), ("OPTIONS", "/", []),
+            ("GET", "/small.bin", ["Range: bytes=5-6"]), ("GET", "/small.bin", ["Range: bytes=5000-"]),
+            ("DELETE", "/small.bin", []), ("BREW", "/small.bin", []),
+        ):
+            exchange(self.address, request(target, method, fields), (method,))
+
+    def test_limit_of_requests(self):
+        """limits.requests_per_connection: the last answer says close, and it is."""
+        with Daemon(config=configuration(
+            hosts=[host(self.root, {"path": "/"})], limits={"requests_per_connection": 3},
+        )) as daemon:
+            with Connection(daemon.address) as connection:
+                for number in (1, 2, 3):
+                    connection.send(request("/small.bin"))
+                    self.assertEqual(connection.read_response().keeps_alive, number < 3)
+                connection.expect_end()
+
+
+if __name__ == "__main__":
+    suite.main()

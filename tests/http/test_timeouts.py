@@ -1,0 +1,223 @@
+# SPDX-License-Identifier: MIT
+"""Slow clients: each deadline, the minimum rate, and clients that keep to neither.
+
+Time-outs are short here, and what is waited for is the end of the connection, never a sleep.
+"""
+
+import threading
+import time
+
+import suite
+import tree
+from evixd import Daemon, TestCase, configuration, cpu_seconds, descriptors, host, wait_until
+from suite import TIME_SCALE
+from wire import Connection, WireError, fetch, request
+
+
+class Site(TestCase):
+    SETTINGS = {}
+    EXPECT = ()
+
+    @classmethod
+    def serve(cls):
+        cls.large = tree.content(8 * 1048576)
+        tree.write(cls.root, "small.bin", b"small")
+        tree.write(cls.root, "large.bin", cls.large)
+        return Daemon(
+            config=configuration(
+                hosts=[host(cls.root, {"path": "/"}, {"path": "/echo", "handler": "echo"})],
+                **cls.SETTINGS,
+            ),
+            expect=cls.EXPECT,
+        )
+
+    def ends_within(self, connection, least, most):
+        """Reads up to the connection's end; returns what came."""
+        started = time.monotonic()
+        try:
+            data = connection.read_to_end()
+        except WireError as error:
+            if "reset" not in str(error):
+                raise
+            data = b""
+        took = time.monotonic() - started
+        self.assertGreaterEqual(took, least)
+        self.assertLess(took, most * TIME_SCALE)
+        return data
+
+
+class Deadlines(Site):
+    SETTINGS = {
+        "timeouts": {"head": 0.5, "body": 0.5, "send": 0.5, "keep_alive": 0.7, "linger": 0.3},
+        "limits": {"min_rate": 0},
+    }
+
+    def test_nothing_is_ever_sent(self):
+        """B132: from accept on; nothing was asked, so nothing is answered."""
+        with Connection(self.address) as connection:
+            data = self.ends_within(connection, 0.2, 3)
+            self.assertTrue(data == b"" or data.startswith(b"HTTP/1.1 408 "), data)
+
+    def test_head_that_stops(self):
+        """9110 15.5.9: 408 may be said; the connection ends."""
+        with Connection(self.address) as connection:
+            connection.send(b"GET / HTTP/1.1\r\nHost: te")
+            data = self.ends_within(connection, 0.3, 3)
+            self.assertTrue(data == b"" or data.startswith(b"HTTP/1.1 408 "), data)
+            self.assertNotIn(b"200 OK", data)
+
+    def test_head_that_trickles(self):
+        """A byte now and then does not buy more time: the deadline is for the whole head."""
+        with Connection(self.address) as connection:
+            started = time.monotonic()
+            stop = threading.Event()
+
+            def trickle():
+                connection_data = b"GET / HTTP/1.1\r\nHost: test\r\nX: " + b"a" * 1000
+                for byte in connection_data:
+                    if stop.wait(0.05):
+                        return
+                    try:
+                        connection.socket.send(bytes([byte]))
+                    except OSError:
+                        return
+
+            writer = threading.Thread(target=trickle)
+            writer.start()
+            try:
+                self.ends_within(connection, 0, 3)
+            finally:
+                stop.set()
+                writer.join()
+            self.assertLess(time.monotonic() - started, 3 * TIME_SCALE)
+
+    def test_body_that_stops(self):
+        with Connection(self.address) as connection:
+            connection.send(request("/echo", "POST", ["Content-Length: 100"], body=b"half"))
+            data = self.ends_within(connection, 0.3, 3)
+            self.assertFalse(data.endswith(b"half" + b"\0" * 96))
+
+    def test_idle_between_requests(self):
+        """keep_alive: closed silently, without a 408 that the next request would take for its own
+        answer."""
+        with Connection(self.address) as connection:
+            connection.send(request("/small.bin"))
+            self.assertEqual(connection.read_response().body, b"small")
+            self.assertEqual(self.ends_within(connection, 0.4, 3), b"")
+
+    def test_use_keeps_it_alive(self):
+        with Connection(self.address) as connection:
+            for _ in range(5):
+                connection.send(request("/small.bin"))
+                self.assertEqual(connection.read_response().body, b"small")
+                connection.expect_silence(0.3)
+
+    def test_reader_that_stops(self):
+        """B130: a response that nobody takes is cut off, and its descriptors are freed."""
+        pid = self.daemon.worker_pids[0]
+        fetch(self.address, "/large.bin")
+        wait_until(lambda: descriptors(pid) < 40, "calm")
+        before = descriptors(pid)
+        clients = [Connection(self.address, receive_buffer=4096) for _ in range(25)]
+        for client in clients:
+            client.send(request("/large.bin"))
+        self.assertEqual(fetch(self.address, "/small.bin").body, b"small", "others go on")
+        wait_until(lambda: descriptors(pid) >= before + 20, "25 downloads", timeout=5)
+        wait_until(lambda: descriptors(pid) <= before + 2, "the descriptors are freed", timeout=8)
+        for client in clients:
+            client.close()
+
+    def test_slow_reader_that_makes_progress_is_served(self):
+        """B128: the deadline moves with progress."""
+        with Connection(self.address, receive_buffer=65536) as connection:
+            connection.send(request("/large.bin", fields=["Connection: close"]))
+            connection.read_head()
+            received = len(connection.buffer)
+            started = time.monotonic()
+            while received < len(self.large):
+                time.sleep(0.005)  # the slowness is what is tested
+                data = connection.receive(65536)
+                self.assertTrue(data, "cut off after %d bytes" % received)
+                received += len(data)
+            self.assertEqual(received, len(self.large))
+            self.assertGreater(time.monotonic() - started, 0.5)
+
+    def test_linger_is_bounded(self):
+        """B134: a client that neither reads nor stops cannot hold the connection."""
+        with Connection(self.address) as connection:
+            connection.send(request("/", "POST", ["Content-Length: 100000000"]))
+            started = time.monotonic()
+            with self.assertRaises(OSError):
+                while time.monotonic() - started < 5 * TIME_SCALE:
+                    connection.socket.send(b"x" * 1000)
+                    time.sleep(0.01)
+            self.assertLess(time.monotonic() - started, 4 * TIME_SCALE)
+
+
+class Unlimited(Site):
+    SETTINGS = {
+        "timeouts": {"head": 0, "body": 0, "send": 0, "keep_alive": 0, "linger": 1},
+        "limits": {"min_rate": 0},
+    }
+
+    def test_off_means_off(self):
+        """B132: 0 switches off, and does not spin."""
+        pid = self.daemon.worker_pids[0]
+        with Connection(self.address) as idle, Connection(self.address) as half:
+            idle.send(request("/small.bin"))
+            idle.read_response()
+            half.send(b"GET /small.bin HTTP/1.1\r\nHo")
+            before = cpu_seconds(pid)
+            idle.expect_silence(1)
+            half.expect_silence(0.2)
+            self.assertLess(cpu_seconds(pid) - before, 0.3)
+            half.send(b"st: test\r\n\r\n")
+            self.assertEqual(half.read_response().body, b"small")
+
+
+class MinimumRate(Site):
+    SETTINGS = {
+        "timeouts": {"head": 10, "body": 10, "send": 10, "keep_alive": 10, "linger": 0.3},
+        "limits": {"min_rate": 4096},
+    }
+
+    def test_body_that_trickles(self):
+        """B128: each byte is progress, and yet the client is far too slow."""
+        with Connection(self.address) as connection:
+            connection.send(request("/echo", "POST", ["Content-Length: 100000"]))
+            started = time.monotonic()
+            with self.assertRaises((OSError, AssertionError)):
+                while time.monotonic() - started < 9 * TIME_SCALE:
+                    connection.socket.send(b"x")
+                    connection.socket.settimeout(0.02)
+                    try:
+                        if not connection.socket.recv(65536):
+                            raise WireError("closed")
+                    except TimeoutError:
+                        pass
+            self.assertLess(time.monotonic() - started, 9 * TIME_SCALE)
+
+    def test_reader_that_trickles(self):
+        with Connection(self.address, receive_buffer=2048) as connection:
+            connection.send(request("/large.bin"))
+            started = time.monotonic()
+            received = 0
+            while time.monotonic() - started < 20 * TIME_SCALE:
+                try:
+                    data = connection.socket.recv(50)
+                except ConnectionResetError:
+                    break
+                if not data:
+                    break
+                received += len(data)
+                time.sleep(0.02)
+            self.assertLess(time.monotonic() - started, 20 * TIME_SCALE, "was never cut off")
+            self.assertLess(received, len(self.large))
+
+    def test_fast_clients_do_not_notice(self):
+        for _ in range(3):
+            self.assertTrue(fetch(self.address, "/large.bin").body == self.large)
+
+
+if __name__ == "__main__":
+    suite.main(limit=90)

@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: MIT
+"""-t and -T: every error of a file in one run, with file and line, and nothing is touched."""
+
+import os
+import re
+import shutil
+import socket
+import tempfile
+import unittest
+
+import suite
+import tree
+from evixd import Daemon, configuration, host, run
+from wire import fetch
+
+
+class Folder(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.mkdtemp(prefix="evixd-test-")
+        self.addCleanup(shutil.rmtree, self.folder, True)
+        self.path = os.path.join(self.folder, "evixd.conf")
+
+    def write(self, text):
+        with open(self.path, "w", encoding="utf-8") as file:
+            file.write(text.replace("ROOT", self.folder))
+
+    def snapshot(self):
+        found = {}
+        for top, folders, files in os.walk(self.folder):
+            for name in folders + files:
+                status = os.lstat(os.path.join(top, name))
+                found[os.path.join(top, name)] = (status.st_ino, status.st_mtime_ns, status.st_mode)
+        return found
+
+
+# label, configuration (ROOT stands for a folder), line, pattern
+WRONG = (
+    ("syntax", 'workers = ;\n', 1, ""),
+    ("syntax, further down", 'workers = 1;\nhosts = (\n{ root = "ROOT" \n', None, ""),
+    ("unknown name", 'workers = 1;\nworker = 2;\nhosts = ({ root = "ROOT"; });\n', 2, "workers"),
+    ("unknown name in a group", 'limits = {\n  conections = 5;\n};\nhosts = ({ root = "ROOT"; });\n', 2, "connections"),
+    ("unknown name in a location", 'hosts = ({ root = "ROOT";\n locations = ({ path = "/";\n listings = true; }); });\n', 3, "listing"),
+    ("wrong type", 'workers = 1;\ntimeouts = { head = "soon"; };\nhosts = ({ root = "ROOT"; });\n', 2, "soon"),
+    ("group instead of a value", 'pid_file = { };\nhosts = ({ root = "ROOT"; });\n', 1, "pid_file"),
+    ("value instead of a group", 'limits = 5;\nhosts = ({ root = "ROOT"; });\n', 1, "limits"),
+    ("out of range", 'limits = { fields = 0; };\nhosts = ({ root = "ROOT"; });\n', 1, "fields"),
+    ("negative", 'timeouts = { head = -1; };\nhosts = ({ root = "ROOT"; });\n', 1, "head"),
+    ("bad unit", 'limits = { body = "16X"; };\nhosts = ({ root = "ROOT"; });\n', 1, "16X"),
+    ("bad backend", 'backend = "kqueue";\nhosts = ({ root = "ROOT"; });\n', 1, "kqueue"),
+    ("bad address", 'listen = ({ address = "nowhere"; });\nhosts = ({ root = "ROOT"; });\n', 1, "nowhere"),
+    ("missing root", 'hosts = ({\n root = "ROOT/none"; });\n', 2, "none"),
+    ("B190 no root at all", 'hosts = ({ names = ("x"); });\n', 1, "root"),
+    ("no hosts", 'workers = 1;\n', None, "hosts"),
+    ("two defaults", 'hosts = ({ names = ("a"); default = true; root = "ROOT"; },\n { names = ("b"); default = true; root = "ROOT"; });\n', 2, "default"),
+    ("the same name twice", 'hosts = ({ names = ("a"); root = "ROOT"; },\n { names = ("a"); root = "ROOT"; });\n', 2, "a"),
+    ("the same path twice", 'hosts = ({ root = "ROOT"; locations = ({ path = "/x"; },\n { path = "/x"; }); });\n', 2, "/x"),
+    ("path without a slash", 'hosts = ({ root = "ROOT"; locations = (\n{ path = "x"; }); });\n', 2, "x"),
+    ("path with dots", 'hosts = ({ root = "ROOT"; locations = (\n{ path = "/a/../b"; }); });\n', 2, r"\.\."),
+    ("B228 line end in a header", 'hosts = ({ root = "ROOT"; headers = {\n X-A = "a\\r\\nX-Evil: 1"; }; });\n', 2, "X-A"),
+    ("B228 control byte in a header", 'hosts = ({ root = "ROOT"; headers = {\n X-A = "a\\x01"; }; });\n', 2, "X-A"),
+    ("redirect to nowhere", 'hosts = ({ root = "ROOT"; locations = ({ path = "/o";\n redirect = { to = "new"; }; }); });\n', 2, "new"),
+    ("redirect with a bad status", 'hosts = ({ root = "ROOT"; locations = ({ path = "/o";\n redirect = { status = 200; to = "/n"; }; }); });\n', 2, "200"),
+    ("same listener twice", 'listen = ({ address = "127.0.0.1:81"; },\n { address = "127.0.0.1:81"; });\nhosts = ({ root = "ROOT"; });\n', 2, "127.0.0.1:81"),
+    ("missing include", '@include "none.conf"\n', 1, "none.conf"),
+    ("bad log format", 'access_log = { target = "ROOT/l"; format = "%Q"; };\nhosts = ({ root = "ROOT"; });\n', None, "%Q"),
+)
+
+
+@suite.cases(WRONG)
+class Wrong(Folder):
+    def check(self, _label, text, line, pattern):
+        self.write(text)
+        for option in ("-t", "-T", None):
+            before = self.snapshot()
+            result = run(*([option] if option else []), "-c", self.path, "-l", "127.0.0.1:0") \
+                if "listen" not in text else run(*([option] if option else []), "-c", self.path)
+            self.assertEqual(result.returncode, 1, result.stdout + result.stderr)
+            self.assertEqual(result.stdout, "")
+            lines = result.stderr.splitlines()
+            self.assertGreaterEqual(len(lines), 1)
+            where = re.escape(self.path) + (":%d: " % line if line else "")
+            self.assertRegex(lines[0], r"\Aevixd: " + where)
+            self.assertRegex(lines[0], pattern)
+            self.assertEqual(self.snapshot(), before)
+
+
+class Right(Folder):
+    def test_all_errors_in_one_run(self):
+        self.write('worker = 1;\nlimits = { fields = 0; };\nbackend = "x";\nhosts = ({ root = "ROOT/none"; });\n')
+        result = run("-t", "-c", self.path)
+        self.assertEqual(result.returncode, 1)
+        found = [int(m) for m in re.findall(re.escape(self.path) + r":(\d+): ", result.stderr)]
+        self.assertEqual(sorted(found), [1, 2, 3, 4], result.stderr)
+
+    def test_error_in_an_included_file_names_that_file(self):
+        self.write('@include "more.conf"\nhosts = ({ root = "ROOT"; });\n')
+        more = tree.write(self.folder, "more.conf", b"workers = 1;\nworkerz = 2;\n")
+        result = run("-t", "-c", self.path)
+        self.assertEqual(result.returncode, 1)
+        self.assertRegex(result.stderr, r"more\.conf:2: .*workerz")
+        del more
+
+    def full(self):
+        return configuration(
+            listen=[{"address": "127.0.0.1:0"}, {"address": "unix:" + self.folder + "/s"}],
+            pid_file=self.folder + "/pid",
+            error_log={"target": self.folder + "/error.log"},
+            hosts=[host(
+                self.folder, {"path": "/", "listing": True}, {"path": "/e", "handler": "echo"},
+                access_log={"target": self.folder + "/access.log"}, headers={"X-A": 'q"\\'},
+            )],
+        )
+
+    def test_well(self):
+        self.write(self.full())
+        result = run("-t", "-c", self.path)
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        self.assertIn(self.path, result.stdout)
+
+    def test_nothing_is_touched(self):
+        """B138: while the server runs, a test removes, creates and binds nothing."""
+        self.write(self.full())
+        with Daemon(config=self.full().replace("/error.log", "/other.log"), listeners=0) as daemon:
+            del daemon
+            from evixd import wait_until
+            wait_until(lambda: os.path.exists(self.folder + "/s"), "the socket")
+            before = self.snapshot()
+            for option in ("-t", "-T"):
+                self.assertEqual(run(option, "-c", self.path).returncode, 0)
+            self.assertEqual(self.snapshot(), before)
+            self.assertEqual(fetch(self.folder + "/s", "/").status, 200)
+
+    def test_a_port_in_use_does_not_matter(self):
+        with socket.socket() as other:
+            other.bind(("127.0.0.1", 0))
+            other.listen()
+            self.write(configuration(
+                listen=[{"address": "127.0.0.1:%d" % other.getsockname()[1]}], hosts=[host(self.folder)]
+            ))
+            self.assertEqual(run("-t", "-c", self.path).returncode, 0)
+
+    def test_dump_reads_back_as_the_same(self):
+        self.write(self.full())
+        first = run("-T", "-c", self.path)
+        self.assertEqual((first.returncode, first.stderr), (0, ""))
+        for name in ("timeouts", "limits", "files", "keep_alive", "min_rate", "symlinks"):
+            self.assertIn(name, first.stdout)
+        self.write(first.stdout)
+        second = run("-T", "-c", self.path)
+        self.assertEqual((second.returncode, second.stderr), (0, ""))
+        self.assertEqual(second.stdout, first.stdout)
+
+    def test_dump_of_a_directory_serves_it(self):
+        tree.write(self.folder, "site/index.html", b"index")
+        dump = run("-T", "-l", "127.0.0.1:0", self.folder + "/site")
+        self.assertEqual((dump.returncode, dump.stderr), (0, ""))
+        with Daemon(config=dump.stdout) as daemon:
+            self.assertEqual(fetch(daemon.address, "/").body, b"index")
+
+    def test_units(self):
+        self.write(
+            'limits = { body = "1G"; head = 16384; target = "4K"; };\n'
+            'timeouts = { head = "500ms"; body = 1.5; keep_alive = "5m"; send = "1h"; };\n'
+            'hosts = ({ root = "ROOT"; });\n'
+        )
+        result = run("-t", "-c", self.path)
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+
+    def test_both_options_at_once(self):
+        self.write(self.full())
+        self.assertIn("timeouts", run("-t", "-T", "-c", self.path).stdout)
+
+
+if __name__ == "__main__":
+    suite.main()

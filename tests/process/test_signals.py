@@ -1,0 +1,234 @@
+# SPDX-License-Identifier: MIT
+"""Signals: TERM and QUIT finish what is in flight, INT and a second one do not wait."""
+
+import os
+import signal
+import time
+
+import suite
+import tree
+from evixd import Daemon, TestCase, children, configuration, host, wait_until
+from suite import TIME_SCALE
+from wire import Connection, WireError, fetch, request
+
+SIZE = 24 << 20
+
+
+class Site(TestCase):
+    @classmethod
+    def serve(cls):
+        tree.write(cls.root, "small.bin", b"small")
+        tree.write(cls.root, "large.bin", b"x" * SIZE)
+        return cls.make()
+
+    @classmethod
+    def make(cls, shutdown=10, workers=1, **options):
+        return Daemon(config=configuration(
+            hosts=[host(cls.root, {"path": "/"}, {"path": "/echo", "handler": "echo"})],
+            timeouts={"shutdown": shutdown, "keep_alive": 30},
+        ), workers=workers, **options)
+
+    def running(self, **options):
+        daemon = self.make(**options).start()
+        self.addCleanup(daemon.kill)
+        return daemon
+
+    def downloading(self, daemon):
+        connection = Connection(daemon.address, receive_buffer=8192)
+        self.addCleanup(connection.close)
+        connection.send(request("/large.bin"))
+        connection.read_head()
+        return connection
+
+    def wait_for_stopping(self, daemon):
+        daemon.log.wait("stopping")
+
+
+@suite.cases([("TERM", signal.SIGTERM), ("QUIT", signal.SIGQUIT)])
+class Graceful(Site):
+    def check(self, _label, number):
+        """B140: a download in flight is finished, whole; the exit status is 0."""
+        daemon = self.running()
+        connection = self.downloading(daemon)
+        daemon.signal(number)
+        self.wait_for_stopping(daemon)
+        self.assertTrue(connection.take(SIZE) == b"x" * SIZE)
+        connection.expect_end()
+        daemon.stop()  # it is on its way already; checks status and log
+
+    def test_idle_connections_are_closed_at_once(self):
+        daemon = self.running()
+        idle = Connection(daemon.address)
+        idle.send(request("/small.bin"))
+        idle.read_response()
+        fresh = Connection(daemon.address)
+        started = time.monotonic()
+        daemon.signal(signal.SIGTERM)
+        self.assertEqual(idle.read_to_end(), b"")
+        daemon.wait()
+        self.assertLess(time.monotonic() - started, 5 * TIME_SCALE)
+        idle.close()
+        fresh.close()
+
+    def test_a_request_that_is_under_way_is_answered(self):
+        """Its head has begun to arrive: the client behaves, so it gets its answer, with close."""
+        daemon = self.running()
+        with Connection(daemon.address) as connection:
+            connection.send(request("/echo", "POST", ["Content-Length: 10"], body=b"first"))
+            connection.read_head("POST")
+            self.assertEqual(connection.take(5), b"first")
+            daemon.signal(signal.SIGTERM)
+            self.wait_for_stopping(daemon)
+            connection.send(b"after")
+            self.assertEqual(connection.take(5), b"after")
+            connection.expect_end()
+        daemon.stop()
+
+    def test_nobody_new_is_let_in(self):
+        daemon = self.running()
+        connection = self.downloading(daemon)
+        daemon.signal(signal.SIGTERM)
+        self.wait_for_stopping(daemon)
+
+        def refused():
+            try:
+                with Connection(daemon.address, timeout=2) as late:
+                    late.send(request("/small.bin"))
+                    return not late.read_to_end()
+            except (OSError, WireError):
+                return True
+
+        wait_until(refused, "new connections are refused", timeout=5)
+        connection.take(SIZE)
+        daemon.stop()
+
+    def test_the_deadline_holds(self):
+        """timeouts.shutdown: a client that takes nothing cannot hold us up."""
+        daemon = self.running(shutdown=0.5)
+        self.downloading(daemon)
+        started = time.monotonic()
+        daemon.signal(signal.SIGTERM)
+        self.assertEqual(daemon.wait(), 0)
+        took = time.monotonic() - started
+        self.assertGreater(took, 0.3)
+        self.assertLess(took, 5 * TIME_SCALE)
+
+
+class AtOnce(Site):
+    def test_int(self):
+        daemon = self.running()
+        self.downloading(daemon)
+        started = time.monotonic()
+        daemon.stop(signal.SIGINT)
+        self.assertLess(time.monotonic() - started, 3 * TIME_SCALE)
+
+    def test_second_term(self):
+        daemon = self.running(shutdown=60)
+        self.downloading(daemon)
+        daemon.signal(signal.SIGTERM)
+        self.wait_for_stopping(daemon)
+        started = time.monotonic()
+        daemon.stop(signal.SIGTERM)
+        self.assertLess(time.monotonic() - started, 3 * TIME_SCALE)
+
+    def test_workers_are_gone_too(self):
+        daemon = self.running(workers=3)
+        workers = daemon.worker_pids
+        self.assertEqual(len(workers), 3)
+        daemon.stop()
+        for pid in workers:
+            self.assertFalse(os.path.exists("/proc/%d" % pid), pid)
+
+    def test_port_is_free_again(self):
+        daemon = self.running()
+        host_name, port = daemon.address
+        daemon.stop()
+        again = Daemon(directory=self.root, arguments=["-l", "%s:%d" % (host_name, port)])
+        with again:
+            self.assertEqual(fetch(again.address, "/small.bin").body, b"small")
+
+    def test_storm(self):
+        """However many signals come, none does harm."""
+        daemon = self.running(workers=2)
+        for _ in range(200):
+            daemon.signal(signal.SIGUSR1)
+            daemon.signal(signal.SIGCHLD)
+        self.assertEqual(fetch(daemon.address, "/small.bin").body, b"small")
+        daemon.stop()
+
+    def test_stopping_during_the_start(self):
+        for _ in range(10):
+            daemon = self.running(workers=2)
+            daemon.stop()
+
+
+class MasterDies(Site):
+    def test_workers_follow(self):
+        """No orphan goes on serving from a port that nobody governs."""
+        daemon = self.running(workers=2)
+        workers = daemon.worker_pids
+        idle = Connection(daemon.address)
+        self.addCleanup(idle.close)
+        daemon.process.kill()
+        daemon.process.wait()
+        for pid in workers:
+            wait_until(lambda: is_gone(pid), "worker %d goes" % pid, timeout=5)
+
+    def test_a_download_is_finished_first(self):
+        daemon = self.running()
+        pid, = daemon.worker_pids
+        connection = self.downloading(daemon)
+        daemon.process.kill()
+        daemon.process.wait()
+        self.assertTrue(connection.take(SIZE) == b"x" * SIZE)
+        wait_until(lambda: is_gone(pid), "the worker goes", timeout=5)
+
+
+def is_gone(pid):
+    """Ended, or a zombie that only its new parent can reap."""
+    try:
+        with open("/proc/%d/stat" % pid, encoding="latin-1") as file:
+            return file.read().rpartition(")")[2].split()[0] == "Z"
+    except FileNotFoundError:
+        return True
+
+
+class PidFile(Site):
+    def test_is_written_and_removed(self):
+        path = os.path.join(self.folder(), "pid")
+        with Daemon(config=configuration(
+            pid_file=path, hosts=[host(self.root, {"path": "/"})]
+        )) as daemon:
+            with open(path, encoding="ascii") as file:
+                self.assertEqual(file.read(), "%d\n" % daemon.process.pid)
+        self.assertFalse(os.path.exists(path))
+
+    def test_missing_folder(self):
+        daemon = Daemon(config=configuration(
+            pid_file="/nonexistent/pid", hosts=[host(self.root, {"path": "/"})]
+        ))
+        with self.assertRaises(AssertionError):
+            daemon.start()
+        self.assertEqual(daemon.process.returncode, 2)
+        self.assertIn("/nonexistent/pid", daemon.log.text())
+
+
+class Environment(Site):
+    def test_ignored_sigpipe_and_blocked_signals(self):
+        """Whatever mask it inherits, TERM stops it."""
+        signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM, signal.SIGCHLD])
+        try:
+            daemon = self.running()
+        finally:
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGTERM, signal.SIGCHLD])
+        self.assertEqual(fetch(daemon.address, "/small.bin").body, b"small")
+        daemon.stop()
+
+    def test_children_is_what_we_think(self):
+        daemon = self.running(workers=2)
+        self.assertEqual(sorted(children(daemon.process.pid)), sorted(daemon.worker_pids))
+        daemon.stop()
+
+
+if __name__ == "__main__":
+    suite.main(limit=90)

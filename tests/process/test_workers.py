@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: MIT
+"""Workers that die: they are replaced, with back-off, and nothing queued is lost."""
+
+import os
+import signal
+import time
+
+import suite
+import tree
+from evixd import Daemon, TestCase, children, configuration, cpu_seconds, host, wait_until
+from wire import Connection, WireError, fetch, request
+
+DIED = [r"worker \d+ .*(signal|killed|SIG)", r"successor starts"]
+
+
+class Site(TestCase):
+    @classmethod
+    def serve(cls):
+        tree.write(cls.root, "small.bin", b"small")
+        return cls.make()
+
+    @classmethod
+    def make(cls, workers=1):
+        return Daemon(
+            config=configuration(hosts=[host(cls.root, {"path": "/"})]), workers=workers, expect=DIED
+        )
+
+    def kill_worker(self, daemon, pid):
+        os.kill(pid, signal.SIGKILL)
+        wait_until(lambda: pid not in children(daemon.process.pid), "%d is reaped" % pid)
+
+
+class Respawn(Site):
+    def test_killed_worker_is_replaced(self):
+        pid, = self.daemon.worker_pids
+        self.kill_worker(self.daemon, pid)
+        successor, = self.daemon.worker_pids
+        self.assertNotEqual(successor, pid)
+        self.assertEqual(fetch(self.daemon.address, "/small.bin").body, b"small")
+        self.daemon.log.wait(r"worker 0 .*%d" % pid)
+
+    def test_connections_wait_for_the_successor(self):
+        """The master keeps the socket open: who connects meanwhile is served, not refused."""
+        with self.make() as daemon:
+            pid, = daemon.worker_pids
+            self.kill_worker(daemon, pid)
+            clients = [Connection(daemon.address) for _ in range(20)]
+            for client in clients:
+                client.send(request("/small.bin"))
+            for client in clients:
+                self.assertEqual(client.read_response().body, b"small")
+                client.close()
+
+    def test_queued_connections_outlive_their_worker(self):
+        """Made while the worker slept, before it died: not one of them is reset."""
+        with self.make() as daemon:
+            pid, = daemon.worker_pids
+            os.kill(pid, signal.SIGSTOP)
+            clients = [Connection(daemon.address).send(request("/small.bin")) for _ in range(50)]
+            self.kill_worker(daemon, pid)
+            for client in clients:
+                self.assertEqual(client.read_response().body, b"small")
+                client.close()
+
+    def test_the_others_go_on(self):
+        with self.make(workers=3) as daemon:
+            workers = daemon.worker_pids
+            with_each = [Connection(daemon.address) for _ in range(60)]
+            for client in with_each:
+                client.send(request("/small.bin"))
+                client.read_response()
+            self.kill_worker(daemon, workers[0])
+            served = 0
+            for client in with_each:
+                try:
+                    client.send(request("/small.bin"))
+                    served += client.read_response().body == b"small"
+                except (OSError, WireError):
+                    pass
+                client.close()
+            self.assertGreater(served, 20)
+            self.assertEqual(len(wait_until(
+                lambda: len(children(daemon.process.pid)) == 3 and children(daemon.process.pid),
+                "three again",
+            )), 3)
+
+    def test_back_off(self):
+        """One that dies again and again costs the machine nothing: each wait is longer."""
+        with self.make() as daemon:
+            pauses = []
+            for _ in range(4):
+                pid, = daemon.worker_pids
+                started = time.monotonic()
+                self.kill_worker(daemon, pid)
+                daemon.worker_pids
+                pauses.append(time.monotonic() - started)
+            self.assertGreater(pauses[-1], pauses[0] * 2)
+            self.assertLess(cpu_seconds(daemon.process.pid), 0.5 * suite.TIME_SCALE)
+            self.assertEqual(fetch(daemon.address, "/small.bin").body, b"small")
+
+    def test_stop_during_a_back_off(self):
+        with self.make() as daemon:
+            for _ in range(3):
+                pid, = daemon.worker_pids
+                self.kill_worker(daemon, pid)
+            started = time.monotonic()
+        self.assertLess(time.monotonic() - started, 3 * suite.TIME_SCALE)
+
+
+class Master(Site):
+    def test_holds_no_connection(self):
+        """It does no I/O for clients."""
+        with Connection(self.daemon.address) as client:
+            client.send(request("/small.bin"))
+            client.read_response()
+            local = client.socket.getsockname()[1]
+            with open("/proc/%d/net/tcp" % self.daemon.process.pid, encoding="ascii") as file:
+                inodes = [line.split()[9] for line in file if ":%04X " % local in line]
+            held = [
+                os.readlink(path)
+                for path in map(
+                    ("/proc/%d/fd/" % self.daemon.process.pid).__add__,
+                    os.listdir("/proc/%d/fd" % self.daemon.process.pid),
+                )
+            ]
+            for inode in inodes:
+                self.assertNotIn("socket:[%s]" % inode, held)
+
+    def test_descriptors_are_not_inherited_from_a_shell(self):
+        read_end, write_end = os.pipe()
+        os.set_inheritable(write_end, True)
+        try:
+            with self.make() as daemon:
+                self.assertEqual(fetch(daemon.address, "/small.bin").body, b"small")
+        finally:
+            os.close(read_end)
+            os.close(write_end)
+
+
+if __name__ == "__main__":
+    suite.main()
