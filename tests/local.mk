@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: MIT
 # The layers of `make check`, fastest first.
 
+TESTS += tests/arrows
+dist_check_SCRIPTS += tests/arrows
+
 if CHECK
 include tests/unit/log.mk
 include tests/unit/http.mk
@@ -12,5 +15,14 @@ include tests/evix/local.mk
 endif
 include tests/fuzz/local.mk
 include tests/fuzz/config.mk
-include tests/http/local.mk
-include tests/process/local.mk
+include tests/lib/local.mk
+
+# The programs made with Check, each in one process (CK_FORK=no), since valgrind is to see it all.
+VALGRIND = valgrind
+VALGRIND_FLAGS = --quiet --error-exitcode=99 --leak-check=full --show-leak-kinds=definite,possible \
+	--errors-for-leak-kinds=definite,possible --track-fds=no
+check-valgrind: $(check_PROGRAMS)
+	CK_FORK=no CK_TIMEOUT_MULTIPLIER=20 $(MAKE) $(AM_MAKEFLAGS) check-TESTS \
+	    TESTS='$(check_PROGRAMS:$(EXEEXT)=)' \
+	    LOG_COMPILER='$(LIBTOOL) --mode=execute $(VALGRIND) $(VALGRIND_FLAGS)'
+.PHONY: check-valgrind

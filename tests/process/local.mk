@@ -1,1 +1,17 @@
 # SPDX-License-Identifier: MIT
+# Black-box tests of the program as a process: its command line, its signals, its workers.
+
+PROCESS_MODULES = \
+	tests/process/test_check \
+	tests/process/test_signals \
+	tests/process/test_start \
+	tests/process/test_workers
+
+PROCESS_TESTS = $(PROCESS_MODULES:=-epoll.test)
+
+DAEMON_TESTS += $(PROCESS_TESTS)
+EXTRA_DIST += $(PROCESS_MODULES:=.py)
+
+check-process: all
+	$(MAKE) $(AM_MAKEFLAGS) check-TESTS TESTS='$(PROCESS_TESTS)'
+.PHONY: check-process

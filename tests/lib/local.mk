@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: MIT
+# What runs of a black-box test is a wrapper in the build folder that names the program, the
+# backend and the module; so each can be run alone: `tests/http/test_ranges-poll.test [CASE...]`.
+
+DAEMON_TESTS =
+EXTRA_DIST += tests/lib/evixd.py tests/lib/suite.py tests/lib/tree.py tests/lib/wire.py
+
+include tests/http/local.mk
+include tests/process/local.mk
+
+TESTS += $(DAEMON_TESTS)
+TEST_LOG_COMPILER = $(SHELL)
+CLEANFILES += $(DAEMON_TESTS)
+
+$(DAEMON_TESTS): Makefile
+	@$(MKDIR_P) $(@D)
+	$(AM_V_GEN)stem=$@ && stem=$${stem%.test} && { \
+	echo '#!/bin/sh' && \
+	echo 'EVIXD="$${EVIXD:-$(abs_builddir)/evixd}"' && \
+	echo "BACKEND=$${stem##*-}" && \
+	echo 'PYTHONPATH=$(abs_top_srcdir)/tests/lib' && \
+	echo 'PYTHONDONTWRITEBYTECODE=1' && \
+	echo 'export EVIXD BACKEND PYTHONPATH PYTHONDONTWRITEBYTECODE' && \
+	echo 'exec $(PYTHON) $(abs_top_srcdir)/'"$${stem%-*}.py"' "$$@"'; } >$@ && chmod +x $@
