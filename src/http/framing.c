@@ -14,9 +14,18 @@ static int refuse(struct http_request *out, int status, const char *reason)
     return status;
 }
 
+/* Whether a tab is in the white space behind a value. */
+static bool is_tab_behind(struct http_text value)
+{
+    const char *at = value.data + value.length;
+    while (*at == ' ')
+        at++;
+    return *at == '\t';
+}
+
 /*
- * One line, one number. A list of equal numbers could be taken as one (RFC 9110 8.6), but nobody
- * has to send it, and llhttp refuses it as well.
+ * One line, one number. A list of equal numbers could be taken as one (RFC 9110 8.6), and a tab may
+ * follow it; but nobody sends either, the versions of llhttp differ there, and so may proxies.
  */
 static int read_length(struct http_request *out)
 {
@@ -28,7 +37,7 @@ static int read_length(struct http_request *out)
     int result = http_text_to_number(*field, &out->content_length);
     if (result == -ERANGE)
         return refuse(out, 400, "Content-Length is too large for any message");
-    if (result != 0)
+    if (result != 0 || is_tab_behind(*field))
         return refuse(out, 400, "malformed Content-Length");
     out->has_content_length = true;
     out->body = out->content_length > 0 ? HTTP_BODY_LENGTH : HTTP_BODY_NONE;
@@ -62,6 +71,9 @@ static int read_transfer_coding(struct http_request *out)
     out->body = HTTP_BODY_CHUNKED;
     if (codings > 1)
         return refuse(out, 501, "transfer coding other than chunked");
+    const struct http_text *field = http_request_field(out, HTTP_FIELD_TRANSFER_ENCODING);
+    if (field->length != sizeof("chunked") - 1)
+        return refuse(out, 400, "empty members around the transfer coding");
     return 0;
 }
 
