@@ -265,7 +265,7 @@ static const struct schema_setting listen_settings[] = {
      .required = true,
      PLACE(struct config_listen, address),
      .expected = ADDRESS_EXPECTED,
-     .about = "Where to listen; without a host, on every address. HOST is numeric or localhost."},
+     .about = "Where to listen: HOST is numeric or localhost; without it, on every address."},
     {.name = "backlog",
      .type = SCHEMA_INTEGER,
      PLACE(struct config_listen, backlog),

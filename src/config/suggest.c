@@ -8,21 +8,19 @@
 
 #include <ctype.h>
 #include <limits.h>
+#include <stdbool.h>
 #include <string.h>
 
 #define NAME_BYTES 64
-#define STEP       2U /* a letter; a change of case is half of it */
 
 static unsigned smaller(unsigned a, unsigned b)
 {
     return a < b ? a : b;
 }
 
-static unsigned replace_cost(char a, char b)
+static bool is_same(char a, char b)
 {
-    if (a == b)
-        return 0;
-    return tolower((unsigned char)a) == tolower((unsigned char)b) ? STEP / 2 : STEP;
+    return tolower((unsigned char)a) == tolower((unsigned char)b);
 }
 
 /* Optimal string alignment: three rows of the table are enough, since a swap looks back two. */
@@ -35,17 +33,17 @@ unsigned suggest_distance(const char *a, const char *b)
     if (a_length > NAME_BYTES || b_length > NAME_BYTES)
         return UINT_MAX;
     for (size_t j = 0; j <= b_length; j++)
-        above[j] = (unsigned)j * STEP;
+        above[j] = (unsigned)j;
     for (size_t i = 1; i <= a_length; i++) {
         unsigned *free_row = before;
 
-        row[0] = (unsigned)i * STEP;
+        row[0] = (unsigned)i;
         for (size_t j = 1; j <= b_length; j++) {
-            row[j] = above[j - 1] + replace_cost(a[i - 1], b[j - 1]);
-            row[j] = smaller(row[j], above[j] + STEP);
-            row[j] = smaller(row[j], row[j - 1] + STEP);
-            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
-                row[j] = smaller(row[j], before[j - 2] + STEP);
+            row[j] = above[j - 1] + !is_same(a[i - 1], b[j - 1]);
+            row[j] = smaller(row[j], above[j] + 1);
+            row[j] = smaller(row[j], row[j - 1] + 1);
+            if (i > 1 && j > 1 && is_same(a[i - 1], b[j - 2]) && is_same(a[i - 2], b[j - 1]))
+                row[j] = smaller(row[j], before[j - 2] + 1);
         }
         before = above;
         above = row;
@@ -58,11 +56,11 @@ unsigned suggest_distance(const char *a, const char *b)
 void suggest_offer(struct suggestion *suggestion, const char *known)
 {
     unsigned distance = suggest_distance(suggestion->name, known);
-    size_t allowed = strlen(suggestion->name) * STEP / 3;
+    size_t allowed = strlen(suggestion->name) / 3;
 
-    if (allowed < STEP)
-        allowed = STEP;
-    if (distance > allowed || distance >= strlen(known) * STEP)
+    if (allowed < 1)
+        allowed = 1;
+    if (distance > allowed || distance >= strlen(known))
         return;
     if (suggestion->nearest == NULL || distance < suggestion->distance) {
         suggestion->nearest = known;

@@ -7,8 +7,7 @@
 #include <stddef.h>
 
 /* Changes between two names: letters put in, left out, replaced, or swapped with their neighbour.
- * Case counts half as much as a letter, so the result is in halves. Names above 64 bytes are as
- * far as can be. */
+ * Case does not count. Names above 64 bytes are as far apart as can be (UINT_MAX). */
 unsigned suggest_distance(const char *a, const char *b);
 
 /* Keeps the nearest of the names that are offered one by one; start with all zero but name. */
