@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # Installed once: the administrator's file is never overwritten, and only removed as it came.
-EXTRA_DIST += conf/evixd.conf conf/minimal.conf
+EXTRA_DIST += conf/evixd.conf conf/minimal.conf conf/www
 
 install-data-local: install-evixd-conf
 uninstall-local: uninstall-evixd-conf
