@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Buffers the lines of an access log and writes them without ever waiting.
+ * It does not know what a line looks like (log_format.c), nor what a descriptor is (log_output.c).
+ * A worker opens one for each host that has a log; connections write to it.
+ */
+
+#include "server/access_log.h"
+
+#include "log/log.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define FLUSH_DELAY_MS 1000
+#define CLOSE_WAIT_MS  100 /* what a full pipe gets at exit, before its lines are given up */
+
+static const char *log_name(const struct access_log *log)
+{
+    switch (log->config->target) {
+    case CONFIG_TARGET_STDOUT:
+        return "stdout";
+    case CONFIG_TARGET_STDERR:
+        return "stderr";
+    default:
+        return log->config->path;
+    }
+}
+
+static size_t count_lines(const char *data, size_t length)
+{
+    size_t count = 0;
+    for (const char *end = data + length; data < end; count++) {
+        data = memchr(data, '\n', (size_t)(end - data));
+        if (data == NULL)
+            break;
+        data++;
+    }
+    return count;
+}
+
+static void note_failure(struct access_log *log, int error)
+{
+    if (log->is_failing)
+        return;
+    log->is_failing = true;
+    log_event(LOG_LEVEL_ERROR, "access log %s: %s; lines are kept while there is room, then lost",
+              log_name(log), evix_strerror(error));
+}
+
+static void note_success(struct access_log *log)
+{
+    if (!log->is_failing)
+        return;
+    log->is_failing = false;
+    log_event(LOG_LEVEL_NOTICE, "access log %s: written again, %" PRIu64 " lines were lost",
+              log_name(log), log->lost);
+    log->lost = 0;
+}
+
+/* One attempt; whatever was not taken moves to the front of the buffer. 0 or a negative errno. */
+static int write_buffer(struct access_log *log)
+{
+    if (log->used == 0)
+        return 0;
+    ssize_t written = log_output_write(&log->output, log->buffer, log->used);
+    if (written < 0)
+        return (int)written;
+    size_t taken = (size_t)written;
+    assert(taken <= log->used);
+    if (taken != 0)
+        log->is_line_begun = log->buffer[taken - 1] != '\n';
+    log->used -= taken;
+    if (log->used == 0)
+        note_success(log);
+    else /* the next attempt tells why */
+        memmove(log->buffer, log->buffer + taken, log->used);
+    return 0;
+}
+
+static void try_to_write(struct access_log *log)
+{
+    int error = write_buffer(log);
+    if (error < 0)
+        note_failure(log, error);
+}
+
+static void on_flush(struct evix_timer *timer)
+{
+    struct access_log *log = (void *)((char *)timer - offsetof(struct access_log, flush_timer));
+    access_log_flush(log);
+}
+
+int access_log_open(struct access_log *log, struct evix_loop *loop,
+                    const struct config_access_log *config)
+{
+    *log = (struct access_log){.config = config, .delay_ms = FLUSH_DELAY_MS, .output.fd = -1};
+    evix_timer_init(&log->flush_timer, loop, on_flush);
+    evix_unref(&log->flush_timer.handle); /* a worker that is done does not wait for it */
+    if (config->target == CONFIG_TARGET_OFF)
+        return 0;
+
+    size_t position;
+    int error = log_format_compile(&log->format, config->format, config->format_text, &position);
+    if (error < 0)
+        goto report;
+    error = log_output_open(&log->output, config->target, config->path);
+    if (error < 0)
+        goto free_format;
+    error = -ENOMEM;
+    log->buffer = malloc(ACCESS_LOG_BUFFER_BYTES);
+    if (log->buffer == NULL)
+        goto close_output;
+    if (isatty(log->output.fd))
+        log->delay_ms = 0;
+    return 0;
+
+close_output:
+    log_output_close(&log->output);
+free_format:
+    log_format_free(&log->format);
+report:
+    log_event(LOG_LEVEL_ERROR, "cannot open access log %s: %s", log_name(log),
+              evix_strerror(error));
+    return error;
+}
+
+static ssize_t add_line(struct access_log *log, const struct access_record *record)
+{
+    return log_format_line(&log->format, record, &log->clock, log->buffer + log->used,
+                           ACCESS_LOG_BUFFER_BYTES - log->used);
+}
+
+void access_log_write(struct access_log *log, const struct access_record *record)
+{
+    if (log->buffer == NULL)
+        return;
+    ssize_t length = add_line(log, record);
+    /* While writing fails, only the timer tries: a full disk must not cost a call a request. */
+    if (length < 0 && !log->is_failing && log->used != 0) {
+        try_to_write(log);
+        length = add_line(log, record);
+    }
+    if (length < 0) {
+        log->lost++;
+        note_failure(log, log->used == 0 ? -EMSGSIZE : -EAGAIN);
+        return;
+    }
+    log->used += (size_t)length;
+    if (!evix_is_active(&log->flush_timer.handle))
+        evix_timer_start(&log->flush_timer, log->delay_ms, 0);
+}
+
+void access_log_flush(struct access_log *log)
+{
+    if (log->buffer == NULL)
+        return;
+    try_to_write(log);
+    if (log->used == 0)
+        evix_timer_stop(&log->flush_timer);
+    else
+        evix_timer_start(&log->flush_timer, FLUSH_DELAY_MS, 0);
+}
+
+/* The rest of a line whose beginning went to another file says nothing: it is dropped. */
+static void drop_begun_line(struct access_log *log)
+{
+    if (!log->is_line_begun)
+        return;
+    const char *end = memchr(log->buffer, '\n', log->used);
+    assert(end != NULL); /* lines enter the buffer whole */
+    size_t length = (size_t)(end - log->buffer) + 1;
+    log->used -= length;
+    memmove(log->buffer, log->buffer + length, log->used);
+    log->is_line_begun = false;
+    log->lost++;
+}
+
+int access_log_reopen(struct access_log *log)
+{
+    if (log->buffer == NULL || log->config->target != CONFIG_TARGET_FILE)
+        return 0;
+    access_log_flush(log);
+    struct log_output output;
+    int error = log_output_open(&output, log->config->target, log->config->path);
+    if (error < 0) {
+        log_event(LOG_LEVEL_ERROR, "cannot open access log %s: %s; the old file stays in use",
+                  log_name(log), evix_strerror(error));
+        return error;
+    }
+    log_output_close(&log->output);
+    log->output = output;
+    drop_begun_line(log);
+    if (log->used != 0)
+        access_log_flush(log);
+    return 0;
+}
+
+void access_log_close(struct access_log *log)
+{
+    if (log->buffer == NULL)
+        return;
+    evix_timer_stop(&log->flush_timer);
+    struct pollfd room = {.fd = log->output.fd, .events = POLLOUT};
+    while (log->used != 0 && poll(&room, 1, CLOSE_WAIT_MS) > 0) {
+        int error = write_buffer(log);
+        if (error < 0 && error != -EAGAIN)
+            break;
+    }
+    log->lost += count_lines(log->buffer, log->used);
+    if (log->lost != 0)
+        log_event(LOG_LEVEL_ERROR, "access log %s: %" PRIu64 " lines were lost", log_name(log),
+                  log->lost);
+    log_output_close(&log->output);
+    log_format_free(&log->format);
+    free(log->buffer);
+    log->buffer = NULL;
+    log->used = 0;
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef EVIXD_SERVER_ACCESS_LOG_H
+#define EVIXD_SERVER_ACCESS_LOG_H
+
+/*
+ * One access log of one worker: lines are gathered in a buffer and leave in one write(2), at the
+ * latest after a second (at once on a terminal). It never waits. What cannot be written stays in
+ * the buffer and is tried again; lines that find the buffer full are dropped and counted, which is
+ * said once, and again when writing works.
+ */
+
+#include "server/log_format.h"
+#include "server/log_output.h"
+
+#include <evix/timer.h>
+
+#define ACCESS_LOG_BUFFER_BYTES 65536
+
+struct access_log {
+    struct log_format format; /* private, as all here */
+    struct log_output output;
+    struct log_clock clock;
+    struct evix_timer flush_timer; /* running while something is buffered */
+    const struct config_access_log *config;
+    char *buffer; /* NULL: the log is off */
+    size_t used;
+    uint64_t lost;      /* lines dropped since writing failed */
+    uint32_t delay_ms;  /* until buffered lines are written */
+    bool is_failing;    /* said so already */
+    bool is_line_begun; /* the first buffered bytes are the rest of a line */
+};
+
+/*
+ * Opens the log that the configuration (which outlives the log) describes; CONFIG_TARGET_OFF is
+ * fine, and every call below then does nothing. 0 or a negative errno, logged.
+ */
+CONFIG_MUST_CHECK int access_log_open(struct access_log *log, struct evix_loop *loop,
+                                      const struct config_access_log *config);
+
+/* Whether records are wanted, so that filling one in can be spared. */
+static inline bool access_log_is_on(const struct access_log *log)
+{
+    return log->buffer != NULL;
+}
+
+/* Adds one line. Nothing in the record needs to stay. */
+void access_log_write(struct access_log *log, const struct access_record *record);
+
+/* Writes what is buffered, as far as it can be written without waiting. */
+void access_log_flush(struct access_log *log);
+
+/*
+ * Writes what is buffered, then opens the path anew: after a rotation, lines go to the new file. If
+ * that cannot be opened, the old one stays in use, and a negative errno is returned and logged.
+ */
+int access_log_reopen(struct access_log *log);
+
+/* Writes what is buffered, for at most a moment, and frees everything. Calling it twice is fine. */
+void access_log_close(struct access_log *log);
+
+#endif
