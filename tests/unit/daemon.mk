@@ -1,1 +1,26 @@
 # SPDX-License-Identifier: MIT
+daemon_tests = tests/unit/test_descriptors tests/unit/test_error_log tests/unit/test_pid_file \
+	tests/unit/test_respawn tests/unit/test_sockets
+check_PROGRAMS += $(daemon_tests)
+TESTS += $(daemon_tests)
+
+tests_unit_test_descriptors_SOURCES = tests/unit/test_descriptors.c
+tests_unit_test_descriptors_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+tests_unit_test_descriptors_LDADD = src/daemon/libdaemon.a src/log/liblog.a $(CHECK_LIBS)
+
+tests_unit_test_error_log_SOURCES = tests/unit/test_error_log.c
+tests_unit_test_error_log_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+tests_unit_test_error_log_LDADD = src/daemon/libdaemon.a src/server/libserver.a \
+	src/log/liblog.a $(CHECK_LIBS)
+
+tests_unit_test_pid_file_SOURCES = tests/unit/test_pid_file.c
+tests_unit_test_pid_file_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+tests_unit_test_pid_file_LDADD = src/daemon/libdaemon.a $(CHECK_LIBS)
+
+tests_unit_test_respawn_SOURCES = tests/unit/test_respawn.c
+tests_unit_test_respawn_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+tests_unit_test_respawn_LDADD = src/daemon/libdaemon.a $(CHECK_LIBS)
+
+tests_unit_test_sockets_SOURCES = tests/unit/test_sockets.c
+tests_unit_test_sockets_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+tests_unit_test_sockets_LDADD = src/daemon/libdaemon.a src/log/liblog.a $(CHECK_LIBS)

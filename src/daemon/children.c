@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Forks the workers, watches them, and replaces those that die.
+ * It decides neither when they stop (master.c) nor how soon one is replaced (respawn.c).
+ * master.c calls it.
+ */
+
+#include "daemon/children.h"
+
+#include "daemon/exit_code.h"
+#include "daemon/respawn.h"
+#include "daemon/worker_process.h"
+#include "log/log.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+struct child {
+    struct children *children;
+    unsigned index;
+    pid_t pid;         /* 0: not running */
+    int control_fd;    /* the master's end; -1: closed */
+    bool is_ready;     /* in this life */
+    bool was_ready;    /* in this life or an earlier one */
+    bool wants_reopen; /* told to open its logs anew before it was ready for the signal */
+    uint64_t started_ms;
+    uint32_t delay_ms; /* before this life */
+    struct evix_io control;
+    struct evix_timer respawn;
+};
+
+static void close_control(struct child *child)
+{
+    if (child->control_fd < 0)
+        return;
+    evix_io_stop(&child->control);
+    close(child->control_fd);
+    child->control_fd = -1;
+}
+
+/* Has no effect on a worker that is not there any more. */
+static void send_signal(const struct child *child, int number)
+{
+    if (child->pid > 0)
+        kill(child->pid, number);
+}
+
+static void note_ready(struct child *child)
+{
+    struct children *children = child->children;
+    log_event(LOG_LEVEL_DEBUG, "worker %u (%ld) serves", child->index, (long)child->pid);
+    child->is_ready = true;
+    if (child->wants_reopen)
+        send_signal(child, SIGUSR1);
+    child->wants_reopen = false;
+    if (child->was_ready)
+        return;
+    child->was_ready = true;
+    if (--children->never_ready == 0 && !children->is_stopping)
+        children->options.events.all_ready(children->options.events.data);
+}
+
+static void on_control(struct evix_io *io, unsigned events)
+{
+    struct child *child = EVIX_CONTAINER_OF(io, struct child, control);
+    char byte;
+    (void)events;
+    ssize_t length = recv(child->control_fd, &byte, 1, MSG_DONTWAIT);
+    if (length > 0) {
+        if (!child->is_ready)
+            note_ready(child);
+    } else if (length == 0 || (errno != EAGAIN && errno != EINTR)) {
+        close_control(child); /* the worker is about to end; SIGCHLD tells how it went */
+    }
+}
+
+/* In the new process. The parent's memory is all there, and none of it is used but these values. */
+static _Noreturn void become_worker(const struct child *child, int control_fd)
+{
+    const struct children_options *options = &child->children->options;
+    struct worker_process process = {
+        .config = options->config,
+        .privileges = options->privileges,
+        .listeners = sockets_of_worker(options->sockets, child->index),
+        .index = child->index,
+        .control_fd = control_fd,
+        .log_fd = options->log_fd,
+        .master = child->children->master,
+    };
+    worker_process_run(&process);
+}
+
+/* Signals wait until the new process has a disposition of its own for them. */
+static pid_t fork_worker(const struct child *child, int control_fd)
+{
+    sigset_t all, before;
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, &before);
+    pid_t pid = fork();
+    if (pid == 0)
+        become_worker(child, control_fd);
+    int error = errno;
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    return pid < 0 ? -error : pid;
+}
+
+static int start_child(struct child *child)
+{
+    struct children *children = child->children;
+    int pair[2];
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0)
+        return -errno;
+    int error = fork_worker(child, pair[1]);
+    close(pair[1]);
+    if (error < 0)
+        goto close_pair;
+    child->pid = error;
+    child->is_ready = false;
+    child->wants_reopen = false;
+    child->control_fd = pair[0];
+    child->started_ms = evix_now_ms(children->options.loop);
+    children->running++;
+    log_event(LOG_LEVEL_DEBUG, "worker %u (%ld) started", child->index, (long)child->pid);
+
+    evix_io_init(&child->control, children->options.loop, child->control_fd, on_control);
+    error = evix_io_start(&child->control, EVIX_READ);
+    if (error == 0)
+        return 0;
+    child->control_fd = -1;
+    send_signal(child, SIGKILL); /* it could never say that it serves; SIGCHLD does the rest */
+    log_event(LOG_LEVEL_ERROR, "cannot watch worker %u: %s", child->index, evix_strerror(error));
+    error = 0;
+
+close_pair:
+    close(pair[0]);
+    return error;
+}
+
+static void schedule_respawn(struct child *child, uint64_t lived_ms)
+{
+    child->delay_ms = respawn_delay_ms(child->delay_ms, lived_ms);
+    evix_timer_start(&child->respawn, child->delay_ms, 0);
+}
+
+static void on_respawn(struct evix_timer *timer)
+{
+    struct child *child = EVIX_CONTAINER_OF(timer, struct child, respawn);
+    if (child->children->is_stopping)
+        return;
+    int error = start_child(child);
+    if (error == 0)
+        return;
+    log_event(LOG_LEVEL_ERROR, "cannot start worker %u: %s", child->index, evix_strerror(error));
+    schedule_respawn(child, 0);
+}
+
+/* How it ended, in words. Returns the exit code that stands for it. */
+static int describe_end(int status, char *out, size_t size)
+{
+    if (WIFEXITED(status)) {
+        snprintf(out, size, "exited with code %d", WEXITSTATUS(status));
+        return WEXITSTATUS(status);
+    }
+    snprintf(out, size, "was ended by signal %d (%s)%s", WTERMSIG(status),
+             strsignal(WTERMSIG(status)), WCOREDUMP(status) ? ", core dumped" : "");
+    return EXIT_CODE_RUNNING;
+}
+
+static void note_end(struct child *child, int status)
+{
+    struct children *children = child->children;
+    const struct children_events *events = &children->options.events;
+    uint64_t lived_ms = evix_now_ms(children->options.loop) - child->started_ms;
+    char how[96];
+    int code = describe_end(status, how, sizeof(how));
+    pid_t pid = child->pid;
+
+    assert(children->running > 0);
+    child->pid = 0;
+    children->running--;
+    close_control(child);
+    if (children->is_stopping) {
+        log_event(code == EXIT_CODE_CLEAN ? LOG_LEVEL_DEBUG : LOG_LEVEL_WARNING,
+                  "worker %u (%ld) %s", child->index, (long)pid, how);
+        if (children->running == 0)
+            events->all_gone(events->data);
+        return;
+    }
+    if (children->never_ready != 0) {
+        log_event(LOG_LEVEL_ERROR, "worker %u (%ld) could not start: it %s", child->index,
+                  (long)pid, how);
+        events->start_failed(events->data, code);
+        return;
+    }
+    schedule_respawn(child, lived_ms);
+    log_event(LOG_LEVEL_ERROR, "worker %u (%ld) %s; its successor starts in %u ms", child->index,
+              (long)pid, how, child->delay_ms);
+}
+
+void children_reap(struct children *children)
+{
+    for (;;) {
+        int status;
+        pid_t pid = waitpid(-1, &status, WNOHANG);
+        if (pid <= 0)
+            return;
+        for (unsigned i = 0; i < children->options.count; i++) {
+            if (children->table[i].pid == pid) {
+                note_end(&children->table[i], status);
+                break;
+            }
+        }
+    }
+}
+
+int children_start(struct children *children, const struct children_options *options)
+{
+    *children = (struct children){.options = *options, .master = getpid()};
+    children->never_ready = options->count;
+    children->table = calloc(options->count, sizeof(*children->table));
+    if (children->table == NULL) {
+        children->options.count = 0;
+        return -ENOMEM;
+    }
+    for (unsigned i = 0; i < options->count; i++) {
+        struct child *child = &children->table[i];
+        *child = (struct child){.children = children, .index = i, .control_fd = -1};
+        evix_timer_init(&child->respawn, options->loop, on_respawn);
+    }
+    for (unsigned i = 0; i < options->count; i++) {
+        int error = start_child(&children->table[i]);
+        if (error < 0) {
+            log_event(LOG_LEVEL_ERROR, "cannot start worker %u: %s", i, evix_strerror(error));
+            return error;
+        }
+    }
+    return 0;
+}
+
+void children_stop(struct children *children, int signal_number)
+{
+    const struct children_events *events = &children->options.events;
+    children->is_stopping = true;
+    for (unsigned i = 0; i < children->options.count; i++) {
+        evix_timer_stop(&children->table[i].respawn);
+        send_signal(&children->table[i], signal_number);
+    }
+    if (children->running == 0)
+        events->all_gone(events->data);
+}
+
+void children_reopen_logs(struct children *children)
+{
+    for (unsigned i = 0; i < children->options.count; i++) {
+        struct child *child = &children->table[i];
+        if (child->is_ready)
+            send_signal(child, SIGUSR1);
+        else
+            child->wants_reopen = true;
+    }
+}
+
+void children_fini(struct children *children)
+{
+    assert(children->running == 0);
+    for (unsigned i = 0; i < children->options.count; i++)
+        evix_timer_stop(&children->table[i].respawn);
+    free(children->table);
+    children->table = NULL;
+    children->options.count = 0;
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef EVIXD_DAEMON_CHILDREN_H
+#define EVIXD_DAEMON_CHILDREN_H
+
+/*
+ * The worker processes as the master sees them: forked, watched, and started again on the same
+ * sockets when they die, with a back-off. Each has a stream to the master: the worker says by a
+ * byte on it that it serves, and learns from its end that the master is gone.
+ */
+
+#include "config/config.h"
+#include "daemon/privileges.h"
+#include "daemon/sockets.h"
+
+#include <evix/io.h>
+#include <evix/timer.h>
+
+struct children;
+struct child;
+
+/* What the master is told. `code` is an exit code of the process as in exit_code.h. */
+struct children_events {
+    void (*all_ready)(void *data);              /* every worker serves, for the first time */
+    void (*start_failed)(void *data, int code); /* one died before all served; none is replaced */
+    void (*all_gone)(void *data);               /* after a stop: no worker is left */
+    void *data;
+};
+
+struct children_options {
+    const struct config *config; /* these outlive the children */
+    const struct sockets *sockets;
+    const struct privileges *privileges;
+    struct evix_loop *loop;
+    unsigned count;
+    int log_fd; /* kept open in the workers; -1: none */
+    struct children_events events;
+};
+
+struct children {
+    struct children_options options; /* private, as all here */
+    struct child *table;
+    unsigned running;
+    unsigned never_ready; /* workers that have not served yet */
+    pid_t master;
+    bool is_stopping;
+};
+
+/* Forks all workers. 0 or a negative errno, logged; then children_stop() ends those that run. */
+CONFIG_MUST_CHECK int children_start(struct children *children,
+                                     const struct children_options *options);
+
+/* Collects every process that has ended, strangers' too: we may be PID 1. For SIGCHLD. */
+void children_reap(struct children *children);
+
+/*
+ * Sends a signal that ends workers; none is started again from now on. all_gone follows, at once
+ * if none runs.
+ */
+void children_stop(struct children *children, int signal_number);
+
+/* Has the workers open their logs anew, those that just start as soon as they serve. */
+void children_reopen_logs(struct children *children);
+
+/* Frees everything; no worker may be running. */
+void children_fini(struct children *children);
+
+#endif

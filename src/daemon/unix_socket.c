@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Opens and removes unix sockets in a file system that others use too.
+ * It keeps nothing: sockets.c does, and is the caller.
+ */
+
+#include "daemon/unix_socket.h"
+
+#include <errno.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+static const char *socket_path(const struct config_listen *listen)
+{
+    return ((const struct sockaddr_un *)&listen->sockaddr)->sun_path;
+}
+
+/* 0 if nobody answers at the socket, -EADDRINUSE if somebody does, or another error. */
+static int probe(const struct config_listen *listen)
+{
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (fd < 0)
+        return -errno;
+    int error = -EADDRINUSE;
+    if (connect(fd, (const struct sockaddr *)&listen->sockaddr, listen->sockaddr_length) != 0) {
+        if (errno == ECONNREFUSED)
+            error = 0;
+        else if (errno != EAGAIN) /* a full queue: alive, and busy */
+            error = -errno;
+    }
+    close(fd);
+    return error;
+}
+
+/* Makes way for a new socket, if it may. */
+static int clear_path(const struct config_listen *listen)
+{
+    struct stat status;
+    if (lstat(socket_path(listen), &status) != 0)
+        return errno == ENOENT ? 0 : -errno;
+    if (!S_ISSOCK(status.st_mode))
+        return -EEXIST;
+    int error = probe(listen);
+    if (error < 0)
+        return error;
+    return unlink(socket_path(listen)) == 0 || errno == ENOENT ? 0 : -errno;
+}
+
+/*
+ * The file is born with its mode, by way of the umask: a chmod(2) afterwards could be led astray
+ * by a link. The umask is the process's, and the master has one thread.
+ */
+static int bind_with_mode(int fd, const struct config_listen *listen)
+{
+    mode_t before = umask(~listen->mode & 0777);
+    int error = bind(fd, (const struct sockaddr *)&listen->sockaddr, listen->sockaddr_length);
+    if (error != 0)
+        error = -errno;
+    umask(before);
+    return error;
+}
+
+int unix_socket_open(const struct config_listen *config, dev_t *device, ino_t *inode)
+{
+    struct stat status;
+    int error = clear_path(config);
+    if (error < 0)
+        return error;
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (fd < 0)
+        return -errno;
+    error = bind_with_mode(fd, config);
+    if (error < 0)
+        goto close_socket;
+    if (lstat(socket_path(config), &status) != 0 || listen(fd, (int)config->backlog) != 0) {
+        error = -errno;
+        goto remove_file;
+    }
+    *device = status.st_dev;
+    *inode = status.st_ino;
+    return fd;
+
+remove_file:
+    unlink(socket_path(config));
+close_socket:
+    close(fd);
+    return error;
+}
+
+void unix_socket_remove(const struct config_listen *listen, dev_t device, ino_t inode)
+{
+    struct stat status;
+    if (lstat(socket_path(listen), &status) == 0 && status.st_dev == device &&
+        status.st_ino == inode)
+        unlink(socket_path(listen));
+}
