@@ -51,6 +51,7 @@ AC_MSG_NOTICE([
       liburing     $have_liburing (the io_uring backend)
       Check        $have_check (unit tests)
       Python       $PYTHON (tests of the daemon)
+      unit         ${systemdsystemunitdir:-not installed}
       sanitizers   $enable_asan
       warnings     errors: $enable_werror
 ])
