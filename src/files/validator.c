@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Makes entity tags and dates that change whenever the bytes do, and are the same on two hosts
+ * with the same tree. It reads no file: it is given metadata and bytes.
+ * Called when an answer is made for the cache, and by the freshness rule.
+ */
+
+#include "files/validator.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "files/hash.h"
+
+#define NS_PER_SECOND     1000000000
+#define LAST_SECOND       253402300799 /* of the year 9999, the last that a date can say */
+#define SETTLING_SECONDS  2
+#define CONTENT_HASH_SEED 0x65766978642d3031u /* part of the format of tags: don't change */
+
+/* Time stamps advance with the kernel's tick: 10 ms at HZ=100; file systems round further. */
+#define TICK_NS       20000000
+#define ROUGH_TICK_NS (2LL * NS_PER_SECOND + TICK_NS)
+
+static int64_t age_ns(struct evix_time time, struct evix_time now)
+{
+    int64_t seconds = now.seconds - time.seconds;
+
+    if (seconds > 3600)
+        return INT64_MAX;
+    if (seconds < -3600)
+        return INT64_MIN;
+    return seconds * NS_PER_SECOND + (int64_t)now.nanoseconds - (int64_t)time.nanoseconds;
+}
+
+/*
+ * Builds that want to be reproducible set all times to 0 or 1; a time in the future may be set
+ * again; one that is nearly now may be given to another change that is about to come.
+ */
+static bool time_tells_nothing(struct evix_time modified, struct evix_time now)
+{
+    return modified.seconds <= 1 || modified.seconds > LAST_SECOND ||
+           age_ns(modified, now) < (int64_t)SETTLING_SECONDS * NS_PER_SECOND;
+}
+
+size_t validator_etag(char out[VALIDATOR_ETAG_BYTES], const struct evix_stat *stat,
+                      const char *bytes, struct evix_time now)
+{
+    int length;
+
+    if (bytes != NULL)
+        length = snprintf(out, VALIDATOR_ETAG_BYTES, "\"%" PRIx64 "-%016" PRIx64 "\"", stat->size,
+                          hash_bytes(CONTENT_HASH_SEED, bytes, stat->size));
+    else if (!time_tells_nothing(stat->modified, now))
+        length = snprintf(out, VALIDATOR_ETAG_BYTES, "\"%" PRIx64 "-%" PRIx64 ".%x\"", stat->size,
+                          (uint64_t)stat->modified.seconds, stat->modified.nanoseconds);
+    else
+        length = snprintf(out, VALIDATOR_ETAG_BYTES,
+                          "\"%" PRIx64 "-%" PRIx64 ".%x-%" PRIx64 ".%x-%" PRIx64 "\"", stat->size,
+                          (uint64_t)stat->modified.seconds, stat->modified.nanoseconds,
+                          (uint64_t)stat->changed.seconds, stat->changed.nanoseconds, stat->inode);
+    return (size_t)length;
+}
+
+int64_t validator_last_modified(const struct evix_stat *stat, struct evix_time now)
+{
+    int64_t seconds = stat->modified.seconds;
+
+    if (seconds <= 1 || seconds > LAST_SECOND || age_ns(stat->modified, now) < 0)
+        return -1;
+    return seconds;
+}
+
+bool validator_is_racy(const struct evix_stat *stat, struct evix_time now)
+{
+    bool rough = stat->changed.nanoseconds == 0 || stat->modified.nanoseconds == 0;
+
+    /* Whole seconds may be chance or somebody's utimes(2); then it only costs a second look. */
+    return age_ns(stat->changed, now) < (rough ? ROUGH_TICK_NS : TICK_NS);
+}
