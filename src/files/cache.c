@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The table of answers and its bounds: entries, descriptors, bytes.
+ * It does not decide whether an answer is still true (freshness.c) nor finds one (fill.c).
+ * Called by lookup, fill and the freshness rule.
+ */
+
+#include "files/cache.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "files/hash.h"
+
+#define BUCKETS_MIN 64
+
+int cache_init(struct cache *cache, size_t entries, size_t descriptors, uint64_t memory,
+               cache_removed_fn *removed, void *data)
+{
+    *cache = (struct cache){
+        .bucket_count = BUCKETS_MIN,
+        .entries_max = entries,
+        .descriptors_max = descriptors,
+        .memory_max = memory,
+        .seed = hash_seed(),
+        .removed = removed,
+        .removed_data = data,
+    };
+    cache->buckets = calloc(cache->bucket_count, sizeof(*cache->buckets));
+    return cache->buckets != NULL ? 0 : -ENOMEM;
+}
+
+void cache_fini(struct cache *cache)
+{
+    cache_clear(cache);
+    free(cache->buckets);
+    cache->buckets = NULL;
+}
+
+uint64_t cache_hash(const struct cache *cache, const struct root *root, const char *path,
+                    size_t length)
+{
+    return hash_bytes(cache->seed ^ (uintptr_t)root, path, length);
+}
+
+struct entry *cache_find(const struct cache *cache, uint64_t hash, const struct root *root,
+                         const char *path, size_t length)
+{
+    struct entry *entry = cache->buckets[hash & (cache->bucket_count - 1)];
+
+    /* Equal hashes are no proof: the full key decides. */
+    while (entry != NULL &&
+           (entry->hash != hash || entry->root != root || entry->path_length != length ||
+            memcmp(entry->path, path, length) != 0))
+        entry = entry->next;
+    return entry;
+}
+
+struct entry *entry_new(struct root *root, uint64_t hash, const char *path, size_t length)
+{
+    struct entry *entry = calloc(1, sizeof(*entry) + length + 1);
+
+    if (entry == NULL)
+        return NULL;
+    entry->root = root;
+    entry->hash = hash;
+    entry->path_length = length;
+    memcpy(entry->path, path, length);
+    return entry;
+}
+
+void entry_free(struct entry *entry)
+{
+    assert(!entry->in_table);
+    representation_unref(&entry->answer);
+    free(entry);
+}
+
+/* Twice as many buckets when they are full; without memory chains just grow longer. */
+static void grow(struct cache *cache)
+{
+    size_t count = 2 * cache->bucket_count;
+    struct entry **buckets = calloc(count, sizeof(*buckets));
+
+    if (buckets == NULL)
+        return;
+    for (size_t i = 0; i < cache->bucket_count; i++) {
+        struct entry *next;
+
+        for (struct entry *entry = cache->buckets[i]; entry != NULL; entry = next) {
+            struct entry **bucket = &buckets[entry->hash & (count - 1)];
+
+            next = entry->next;
+            entry->next = *bucket;
+            *bucket = entry;
+        }
+    }
+    free(cache->buckets);
+    cache->buckets = buckets;
+    cache->bucket_count = count;
+}
+
+void cache_insert(struct cache *cache, struct entry *entry)
+{
+    struct entry **bucket;
+
+    assert(!entry->in_table);
+    if (cache->count >= cache->bucket_count)
+        grow(cache);
+    bucket = &cache->buckets[entry->hash & (cache->bucket_count - 1)];
+    entry->next = *bucket;
+    *bucket = entry;
+    entry->in_table = true;
+    cache->count++;
+}
+
+static struct evict_queue *queue_of(struct cache *cache, const struct entry *entry)
+{
+    return entry->answer->fd >= 0 ? &cache->with_descriptor : &cache->light;
+}
+
+static size_t memory_of(const struct entry *entry)
+{
+    return sizeof(*entry) + entry->path_length + 1 + entry->answer->memory;
+}
+
+void cache_remove(struct cache *cache, struct entry *entry)
+{
+    struct entry **link = &cache->buckets[entry->hash & (cache->bucket_count - 1)];
+
+    assert(entry->in_table);
+    while (*link != entry)
+        link = &(*link)->next;
+    *link = entry->next;
+    entry->in_table = false;
+    cache->count--;
+    if (entry->answer != NULL) {
+        evict_remove(queue_of(cache, entry), &entry->queue);
+        cache->memory -= memory_of(entry);
+    }
+    cache->removed(cache->removed_data, entry);
+    if (entry->fill == NULL)
+        entry_free(entry);
+}
+
+static struct entry *choose(struct evict_queue *queue)
+{
+    struct evict_link *link = evict_choose(queue);
+
+    return link != NULL ? EVIX_CONTAINER_OF(link, struct entry, queue) : NULL;
+}
+
+static size_t settled(const struct cache *cache)
+{
+    return cache->light.count + cache->with_descriptor.count;
+}
+
+static void keep_bounds(struct cache *cache)
+{
+    while (cache->with_descriptor.count > cache->descriptors_max)
+        cache_remove(cache, choose(&cache->with_descriptor));
+    while (cache->memory > cache->memory_max && settled(cache) > 0)
+        cache_remove(cache,
+                     choose(cache->light.count > 0 ? &cache->light : &cache->with_descriptor));
+    /* The two kinds are not compared one by one; the larger crowd gives. */
+    while (settled(cache) > cache->entries_max)
+        cache_remove(cache, choose(cache->light.count >= cache->with_descriptor.count
+                                       ? &cache->light
+                                       : &cache->with_descriptor));
+}
+
+void cache_settle(struct cache *cache, struct entry *entry)
+{
+    assert(entry->in_table && entry->answer != NULL && entry->fill == NULL);
+    evict_add(queue_of(cache, entry), &entry->queue);
+    cache->memory += memory_of(entry);
+    keep_bounds(cache);
+}
+
+void cache_clear(struct cache *cache)
+{
+    for (size_t i = 0; i < cache->bucket_count && cache->count > 0; i++)
+        while (cache->buckets[i] != NULL)
+            cache_remove(cache, cache->buckets[i]);
+}
+
+size_t cache_give_descriptors(struct cache *cache, size_t count)
+{
+    size_t given = 0;
+
+    /* One that is being sent stays open all the same, and counts for nothing. */
+    for (size_t tries = cache->with_descriptor.count; given < count && tries > 0; tries--) {
+        struct entry *entry = choose(&cache->with_descriptor);
+
+        given += entry->answer->references == 1;
+        cache_remove(cache, entry);
+    }
+    return given;
+}

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef EVIXD_FILES_CACHE_H
+#define EVIXD_FILES_CACHE_H
+
+/*
+ * Answers by (root, path): files, redirects and absences alike. An entry is born when somebody
+ * starts to look it up, so that others find it and wait for the same answer; it counts against the
+ * bounds from the moment that its answer is there.
+ */
+
+#include <evix/file.h>
+
+#include "files/evict.h"
+#include "files/representation.h"
+#include "files/watch.h"
+
+struct root;
+struct node;
+struct fill;
+
+struct entry {
+    struct entry *next; /* in its bucket */
+    uint64_t hash;
+    struct root *root;
+    struct representation *answer; /* NULL while it is looked up */
+    struct fill *fill;             /* who looks it up and owns the memory; NULL afterwards */
+    struct evict_link queue;
+    bool in_table;
+
+    /* What the freshness rule knows (freshness.c). */
+    bool by_stat;              /* no watch sees all of it: look again at each request */
+    bool doubtful;             /* watched only after it was opened: look once more */
+    unsigned checked;          /* the store's generation in which it was last found true */
+    struct node *node;         /* the watched directory that it depends on, or NULL */
+    size_t name_at, name_size; /* within path: the name in that directory; size 0: its indexes */
+    struct entry *name_next, **name_link; /* with others that depend on the same name */
+    struct entry *node_next, **node_link; /* with others of the same directory */
+    struct watch_user file;               /* watch on the file itself */
+
+    /* What was found, to compare with. */
+    int error;             /* 0, or the errno with which it could not be opened */
+    unsigned index_tried;  /* so many index files were not there */
+    struct evix_stat stat; /* of the file or directory; with error 0 */
+
+    size_t path_length;
+    char path[];
+};
+
+typedef void cache_removed_fn(void *data, struct entry *entry);
+
+struct cache {
+    struct entry **buckets;
+    size_t bucket_count; /* a power of two */
+    size_t count;        /* in the table, with those being looked up */
+    struct evict_queue light, with_descriptor;
+    uint64_t memory;
+    size_t entries_max, descriptors_max;
+    uint64_t memory_max;
+    uint64_t seed;
+    cache_removed_fn *removed;
+    void *removed_data;
+};
+
+/* `removed` is called for each entry that leaves the table, whatever for. 0 or -ENOMEM. */
+int cache_init(struct cache *cache, size_t entries, size_t descriptors, uint64_t memory,
+               cache_removed_fn *removed, void *data);
+void cache_fini(struct cache *cache);
+
+uint64_t cache_hash(const struct cache *cache, const struct root *root, const char *path,
+                    size_t length);
+struct entry *cache_find(const struct cache *cache, uint64_t hash, const struct root *root,
+                         const char *path, size_t length);
+
+/* A new entry outside of the table; NULL without memory. */
+struct entry *entry_new(struct root *root, uint64_t hash, const char *path, size_t length);
+/* Of one that is not in the table. */
+void entry_free(struct entry *entry);
+
+void cache_insert(struct cache *cache, struct entry *entry);
+
+/*
+ * The entry's answer is there: it counts from now on, and what is too much is evicted; that may be
+ * the entry itself, so do not touch it after this.
+ */
+void cache_settle(struct cache *cache, struct entry *entry);
+
+/* Takes it out of the table, and frees it unless somebody still looks it up. */
+void cache_remove(struct cache *cache, struct entry *entry);
+
+/* Removes all. */
+void cache_clear(struct cache *cache);
+
+/* Evicts up to `count` entries that hold the last reference to a descriptor. How many it were. */
+size_t cache_give_descriptors(struct cache *cache, size_t count);
+
+#endif
