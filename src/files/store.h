@@ -115,7 +115,7 @@ enum listing_format { LISTING_HTML, LISTING_JSON };
 int body_from_listing(struct body **out, struct store *store, struct representation *directory,
                       const char *path, size_t path_length, enum listing_format format);
 
-/* Memory that the body takes over and frees with free(3). */
+/* Memory that the body takes over, even if it fails, and frees with free(3). */
 int body_from_memory(struct body **out, char *data, size_t length);
 
 #endif

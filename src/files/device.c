@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Remembers which devices are file systems that can be watched.
+ * It lists those known to be, so that an unknown one is taken for one that is not.
+ * Called by fill.c and the freshness rule.
+ */
+
+#include "files/device.h"
+
+#include <linux/magic.h>
+#include <sys/vfs.h>
+
+#define XFS_MAGIC   0x58465342
+#define ZFS_MAGIC   0x2fc12fc1
+#define BCACHEFS    0xca451a4e
+#define EXFAT_MAGIC 0x2011bab0
+#define JFS_MAGIC   0x3153464a
+#define EROFS_MAGIC 0xe0f5e1e2u
+#define UDF_MAGIC   0x15013346
+#define RAMFS       0x858458f6u
+#define TMPFS       0x01021994
+#define OVERLAYFS   0x794c7630
+#define BTRFS       0x9123683eu
+#define F2FS        0xf2f52010u
+#define SQUASHFS    0x73717368
+#define NILFS       0x3434
+
+static bool type_is_local(uint32_t magic)
+{
+    switch (magic) {
+    case EXT4_SUPER_MAGIC: /* ext2 and ext3 have the same */
+    case XFS_MAGIC:
+    case BTRFS:
+    case TMPFS:
+    case OVERLAYFS:
+    case F2FS:
+    case ZFS_MAGIC:
+    case BCACHEFS:
+    case RAMFS:
+    case SQUASHFS:
+    case EROFS_MAGIC:
+    case ISOFS_SUPER_MAGIC:
+    case UDF_MAGIC:
+    case MSDOS_SUPER_MAGIC:
+    case EXFAT_MAGIC:
+    case JFS_MAGIC:
+    case NILFS:
+        return true;
+    default:
+        return false;
+    }
+}
+
+bool device_is_local(struct devices *devices, uint64_t number, int fd, const char *path)
+{
+    struct statfs status;
+    bool local;
+
+    for (size_t i = 0; i < devices->count; i++)
+        if (devices->known[i].number == number)
+            return devices->known[i].local;
+    if ((fd >= 0 ? fstatfs(fd, &status) : statfs(path, &status)) < 0)
+        return false;
+    local = type_is_local((uint32_t)status.f_type);
+    devices->known[devices->next].number = number;
+    devices->known[devices->next].local = local;
+    devices->next = (devices->next + 1) % DEVICES_MAX;
+    if (devices->count < DEVICES_MAX)
+        devices->count++;
+    return local;
+}

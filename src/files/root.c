@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Roots: what may be opened beneath a directory and how; and noticing that it was replaced.
+ * It opens no files (fill.c does) and watches nothing (freshness.c does).
+ * Called by the store, the lookups and the freshness rule.
+ */
+
+#include "files/root.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/openat2.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+struct root_view *root_view_ref(struct root_view *view)
+{
+    view->references++;
+    return view;
+}
+
+void root_view_unref(struct root_view **view)
+{
+    struct root_view *last = *view;
+
+    *view = NULL;
+    if (last == NULL || --last->references > 0)
+        return;
+    close(last->fd);
+    free(last);
+}
+
+/* Keeps every path beneath the root; the one that follows links out of it is asked to. */
+static uint64_t resolve_flags(const struct root *root)
+{
+    switch (root->symlinks) {
+    case ROOT_SYMLINKS_FOLLOW:
+        return RESOLVE_NO_MAGICLINKS;
+    case ROOT_SYMLINKS_REFUSE:
+        return RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS;
+    case ROOT_SYMLINKS_BENEATH:
+        break;
+    }
+    return RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS;
+}
+
+void root_how(const struct root *root, bool directory, bool follow, struct evix_open_how *out)
+{
+    /* O_NONBLOCK and O_NOCTTY: what turns out to be a FIFO or a terminal must do no harm. */
+    *out = (struct evix_open_how){
+        .flags = O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC | (directory ? O_DIRECTORY : 0),
+        .resolve = resolve_flags(root) | (follow ? 0 : RESOLVE_NO_SYMLINKS),
+    };
+}
+
+static struct evix_time time_of(const struct statx_timestamp *time)
+{
+    return (struct evix_time){time->tv_sec, time->tv_nsec};
+}
+
+static int stat_at(int fd, const char *path, int flags, struct evix_stat *out)
+{
+    struct statx raw;
+
+    if (statx(fd, path, flags, STATX_BASIC_STATS, &raw) < 0)
+        return -errno;
+    *out = (struct evix_stat){
+        .size = raw.stx_size,
+        .inode = raw.stx_ino,
+        .device = makedev(raw.stx_dev_major, raw.stx_dev_minor),
+        .mode = raw.stx_mode,
+        .links = raw.stx_nlink,
+        .modified = time_of(&raw.stx_mtime),
+        .changed = time_of(&raw.stx_ctime),
+    };
+    return 0;
+}
+
+int root_stat_descriptor(int fd, struct evix_stat *out)
+{
+    return stat_at(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, out);
+}
+
+int root_join(const struct root *root, const char *path, size_t length, char *out, size_t size)
+{
+    if (length >= size || root->path_length >= size - length)
+        return -ENAMETOOLONG;
+    memcpy(out, root->path, root->path_length);
+    memcpy(out + root->path_length, path, length);
+    out[root->path_length + length] = '\0';
+    return 0;
+}
+
+int root_stat(const struct root *root, const char *path, size_t length, struct evix_stat *out)
+{
+    char whole[PATH_MAX];
+    int error = root_join(root, path, length, whole, sizeof(whole));
+
+    return error < 0 ? error : stat_at(AT_FDCWD, whole, 0, out);
+}
+
+static int open_view(struct root *root)
+{
+    struct open_how how = {.flags = O_PATH | O_DIRECTORY | O_CLOEXEC};
+    const char *path = root->path_length > 0 ? root->path : "/";
+    struct root_view *view = malloc(sizeof(*view));
+    struct evix_stat stat;
+    int error;
+
+    if (view == NULL)
+        return -ENOMEM;
+    /* openat2(2), so that a kernel without it is found out at the start. */
+    view->fd = (int)syscall(SYS_openat2, AT_FDCWD, path, &how, sizeof(how));
+    if (view->fd < 0) {
+        error = -errno;
+        goto free_view;
+    }
+    error = root_stat_descriptor(view->fd, &stat);
+    if (error < 0)
+        goto close_view;
+    view->references = 1;
+    view->device = stat.device;
+    view->inode = stat.inode;
+    view->resolve = resolve_flags(root);
+    view->dotfiles = root->dotfiles;
+    root_view_unref(&root->view);
+    root->view = view;
+    return 0;
+close_view:
+    close(view->fd);
+free_view:
+    free(view);
+    return error;
+}
+
+void root_renew(struct root *root)
+{
+    struct evix_stat stat;
+    int error = root_stat(root, "/", 1, &stat);
+
+    if (error == 0 && root->view != NULL && root->view->device == stat.device &&
+        root->view->inode == stat.inode)
+        return;
+    if (error == 0)
+        error = open_view(root);
+    /* Without descriptors or memory the old directory is no answer either. */
+    if (error < 0)
+        root_view_unref(&root->view);
+    root->error = error;
+}
+
+static int copy_path(struct root *root, const char *path)
+{
+    char *here = NULL;
+    size_t length;
+
+    if (path[0] != '/') {
+        here = getcwd(NULL, 0);
+        if (here == NULL)
+            return -errno;
+    }
+    length =
+        asprintf(&root->path, "%s%s%s", here != NULL ? here : "", here != NULL ? "/" : "", path) < 0
+            ? 0
+            : strlen(root->path);
+    free(here);
+    if (length == 0) {
+        root->path = NULL;
+        return -ENOMEM;
+    }
+    while (length > 0 && root->path[length - 1] == '/')
+        root->path[--length] = '\0';
+    root->path_length = length;
+    return length < PATH_MAX ? 0 : -ENAMETOOLONG;
+}
+
+static int copy_index(struct root *root, const char *const *index)
+{
+    unsigned count = 0;
+
+    while (index != NULL && index[count] != NULL)
+        count++;
+    root->index = calloc(count + 1, sizeof(*root->index));
+    if (root->index == NULL)
+        return -ENOMEM;
+    for (unsigned i = 0; i < count; i++) {
+        size_t length = strlen(index[i]);
+
+        if (length == 0 || length > NAME_MAX || strchr(index[i], '/') != NULL)
+            return -EINVAL;
+        root->index[i] = strdup(index[i]);
+        if (root->index[i] == NULL)
+            return -ENOMEM;
+        root->index_count++;
+        if (length > root->index_longest)
+            root->index_longest = length;
+    }
+    return 0;
+}
+
+int root_new(struct root **out, struct store *store, const struct root_options *options)
+{
+    struct root *root = calloc(1, sizeof(*root));
+    int error;
+
+    *out = NULL;
+    if (root == NULL)
+        return -ENOMEM;
+    root->store = store;
+    root->symlinks = options->symlinks;
+    root->dotfiles = options->dotfiles;
+    error = copy_path(root, options->path);
+    if (error == 0)
+        error = copy_index(root, options->index);
+    if (error == 0)
+        error = open_view(root);
+    if (error < 0) {
+        root_free(&root);
+        return error;
+    }
+    *out = root;
+    return 0;
+}
+
+void root_free(struct root **root)
+{
+    struct root *last = *root;
+
+    if (last == NULL)
+        return;
+    for (unsigned i = 0; i < last->index_count; i++)
+        free(last->index[i]);
+    free(last->index);
+    free(last->path);
+    root_view_unref(&last->view);
+    free(last);
+    *root = NULL;
+}
+
+/* Hidden, but for the one name that RFC 8615 gives a meaning to, at the top. */
+static bool name_is_hidden(const struct root *root, const char *path, const char *name,
+                           size_t length)
+{
+    if (length == 0 || name[0] != '.')
+        return false;
+    if (length == 1 || (length == 2 && name[1] == '.'))
+        return true; /* the caller has removed them; what is left is an attempt */
+    return !root->dotfiles &&
+           !(name == path + 1 && length == 11 && memcmp(name, ".well-known", 11) == 0);
+}
+
+bool root_refuses(const struct root *root, const char *path, size_t length, struct refusal *out)
+{
+    const char *name = path + 1, *end = path + length;
+
+    if (length == 0 || path[0] != '/') {
+        *out = (struct refusal){404, -EINVAL, "the path does not begin with a slash"};
+        return true;
+    }
+    if (length + root->index_longest >= PATH_MAX) {
+        *out = (struct refusal){414, -ENAMETOOLONG, "the path is longer than any can be"};
+        return true;
+    }
+    for (;;) {
+        const char *slash = memchr(name, '/', (size_t)(end - name));
+        size_t size = (size_t)((slash != NULL ? slash : end) - name);
+
+        if (size > NAME_MAX) {
+            *out = (struct refusal){404, -ENAMETOOLONG, "a name is longer than any can be"};
+            return true;
+        }
+        if (name_is_hidden(root, path, name, size)) {
+            *out = (struct refusal){404, 0, "names that begin with a dot are hidden"};
+            return true;
+        }
+        if (slash == NULL)
+            return false;
+        name = slash + 1;
+    }
+}
