@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Reads a directory whole: names, sizes and times of what may be served, in order.
+ * It writes no page (listing_page.c does). Called in a thread of the work pool by listing.c.
+ */
+
+#include "files/directory.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/openat2.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* Of a link what it leads to counts, if a request could get there. */
+static bool stat_link(const struct directory_source *source, const char *name, struct stat *status)
+{
+    struct open_how how = {.flags = O_PATH | O_CLOEXEC, .resolve = source->resolve};
+    char path[2 * PATH_MAX];
+    bool there;
+    int fd;
+
+    if (snprintf(path, sizeof(path), "%s%s", source->path, name) >= PATH_MAX)
+        return false;
+    fd = (int)syscall(SYS_openat2, source->root, path, &how, sizeof(how));
+    if (fd < 0)
+        return false;
+    there = fstat(fd, status) == 0;
+    close(fd);
+    return there;
+}
+
+static bool is_served(const struct directory_source *source, int fd, const char *name,
+                      struct stat *status)
+{
+    if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0 || (name[0] == '.' && !source->dotfiles))
+        return false;
+    if (fstatat(fd, name, status, AT_SYMLINK_NOFOLLOW) < 0)
+        return false; /* gone again, or not for us */
+    if (S_ISLNK(status->st_mode) && !stat_link(source, name, status))
+        return false;
+    return S_ISREG(status->st_mode) || S_ISDIR(status->st_mode);
+}
+
+static int grow(void **memory, size_t *room, size_t wanted, size_t size)
+{
+    size_t more = *room == 0 ? 256 : *room;
+    void *grown;
+
+    if (wanted <= *room)
+        return 0;
+    while (more < wanted)
+        more *= 2;
+    grown = reallocarray(*memory, more, size);
+    if (grown == NULL)
+        return -ENOMEM;
+    *memory = grown;
+    *room = more;
+    return 0;
+}
+
+static int add_row(struct directory_rows *rows, const char *name, const struct stat *status)
+{
+    size_t length = strlen(name);
+    void *memory = rows->rows;
+    int error = grow(&memory, &rows->room, rows->count + 1, sizeof(*rows->rows));
+
+    rows->rows = memory;
+    if (error < 0)
+        return error;
+    memory = rows->names;
+    error = grow(&memory, &rows->names_room, rows->used + length + 1, 1);
+    rows->names = memory;
+    if (error < 0)
+        return error;
+    memcpy(rows->names + rows->used, name, length + 1);
+    rows->rows[rows->count++] = (struct directory_row){
+        .size = S_ISDIR(status->st_mode) ? 0 : (uint64_t)status->st_size,
+        .modified = status->st_mtim.tv_sec,
+        .length = (uint16_t)length,
+        .is_directory = S_ISDIR(status->st_mode),
+    };
+    rows->used += length + 1;
+    return 0;
+}
+
+/* Names move while they are gathered; now that they don't, rows can point to them. */
+static void point_to_names(struct directory_rows *rows)
+{
+    const char *name = rows->names;
+
+    for (size_t i = 0; i < rows->count; i++) {
+        rows->rows[i].name = name;
+        name += rows->rows[i].length + 1;
+    }
+}
+
+/* Case-blind for ASCII alone: no locale decides the order. Equal but for case: by bytes. */
+static int compare_names(const char *a, const char *b)
+{
+    for (size_t i = 0;; i++) {
+        unsigned char x = (unsigned char)a[i], y = (unsigned char)b[i];
+
+        x = x >= 'A' && x <= 'Z' ? (unsigned char)(x | 0x20) : x;
+        y = y >= 'A' && y <= 'Z' ? (unsigned char)(y | 0x20) : y;
+        if (x != y)
+            return x < y ? -1 : 1;
+        if (x == '\0')
+            return strcmp(a, b);
+    }
+}
+
+static int compare_rows(const void *a, const void *b)
+{
+    const struct directory_row *left = a, *right = b;
+
+    if (left->is_directory != right->is_directory)
+        return left->is_directory ? -1 : 1;
+    return compare_names(left->name, right->name);
+}
+
+static int gather(struct directory_rows *rows, const struct directory_source *source, DIR *stream)
+{
+    struct stat status;
+    int error;
+
+    for (;;) {
+        const struct dirent *entry;
+
+        if (atomic_load_explicit(source->stop, memory_order_relaxed))
+            return -ECANCELED;
+        errno = 0;
+        entry = readdir(stream);
+        if (entry == NULL)
+            return -errno;
+        if (!is_served(source, dirfd(stream), entry->d_name, &status))
+            continue;
+        if (rows->count == DIRECTORY_NAMES_MAX) {
+            rows->cut = true;
+            return 0;
+        }
+        error = add_row(rows, entry->d_name, &status);
+        if (error < 0)
+            return error;
+    }
+}
+
+int directory_read(struct directory_rows *rows, const struct directory_source *source)
+{
+    /* Anew, as reading moves a descriptor's position, and several may read at once. */
+    int fd = openat(source->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *stream;
+    int error;
+
+    *rows = (struct directory_rows){.count = 0};
+    if (fd < 0)
+        return -errno;
+    stream = fdopendir(fd);
+    if (stream == NULL) {
+        error = -errno;
+        close(fd);
+        return error;
+    }
+    error = gather(rows, source, stream);
+    closedir(stream);
+    if (error < 0) {
+        directory_rows_fini(rows);
+        return error;
+    }
+    point_to_names(rows);
+    if (rows->count > 0)
+        qsort(rows->rows, rows->count, sizeof(*rows->rows), compare_rows);
+    return 0;
+}
+
+void directory_rows_fini(struct directory_rows *rows)
+{
+    free(rows->rows);
+    free(rows->names);
+    *rows = (struct directory_rows){.count = 0};
+}

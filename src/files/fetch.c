@@ -1,0 +1,389 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Finds an answer on the disk, a step at a time: open beneath the root (an index file for a
+ * directory), measure, read if small, measure again. Steps that need no disk are done at once.
+ * It decides neither what may be opened (root.c) nor what may be kept (freshness.c).
+ * Called by fill.c.
+ */
+
+#include "files/fetch.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "files/describe.h"
+
+#define OPEN_RACES_MAX      8 /* openat2(2): EAGAIN while directories are renamed around a ".." */
+#define DESCRIPTOR_TRIES    4 /* rounds of eviction when descriptors ran out */
+#define DESCRIPTORS_A_ROUND 16
+#define READ_TRIES          3 /* of a file that changes while it is read */
+#define READ_MAX            (1u << 30)
+
+static void on_opened(struct evix_op *op, ssize_t result);
+static void on_measured(struct evix_op *op, ssize_t result);
+static void on_read(struct evix_op *op, ssize_t result);
+static void opened(struct fill *fill, int result);
+static void read_content(struct fill *fill);
+
+static void conclude_absent(struct fill *fill, int status, int error, const char *reason)
+{
+    fill->entry->error = error;
+    freshness_cover(&fill->store->freshness, fill->entry, -1);
+    fill_conclude(fill, representation_absent(status, error, reason));
+}
+
+static void conclude_error(struct fill *fill, int error)
+{
+    switch (-error) {
+    case ENOENT:
+        conclude_absent(fill, 404, error, "there is no such file");
+        return;
+    case ENOTDIR:
+        conclude_absent(fill, 404, error, "the path goes on behind a file's name");
+        return;
+    case ELOOP:
+        conclude_absent(fill, 404, error, "a symbolic link that may not be followed, or a loop");
+        return;
+    case EXDEV:
+        conclude_absent(fill, 404, error, "a symbolic link leads out of the root");
+        return;
+    case ENAMETOOLONG:
+        conclude_absent(fill, 404, error, "a name is longer than any can be");
+        return;
+    case ENXIO:
+    case ENODEV:
+    case EOPNOTSUPP:
+        conclude_absent(fill, 404, error, "not a regular file");
+        return;
+    case EACCES:
+    case EPERM:
+        conclude_absent(fill, 403, error, "no permission to read it");
+        return;
+    case EMFILE:
+    case ENFILE:
+        conclude_absent(fill, 503, error, "out of file descriptors");
+        return;
+    case ENOMEM:
+        conclude_absent(fill, 500, error, "out of memory");
+        return;
+    default:
+        conclude_absent(fill, 500, error, "it could not be read");
+    }
+}
+
+/* ---- opening ---- */
+
+/* Sets what is to be opened next, beneath the view. */
+static void name_target(struct fill *fill)
+{
+    const struct entry *entry = fill->entry;
+    const struct root *root = entry->root;
+    size_t length = entry->path_length - 1;
+
+    memcpy(fill->path, entry->path + 1, length);
+    fill->path[length] = '\0';
+    if (entry->path[length] != '/')
+        return;
+    fill->directory = entry->index_tried >= root->index_count;
+    if (!fill->directory)
+        strcpy(fill->path + length, root->index[entry->index_tried]);
+    else if (length == 0)
+        strcpy(fill->path, ".");
+}
+
+/*
+ * Opens it on the spot if the kernel has all names of the path in memory. Only on the root's own
+ * local file system: others may wait for a network in open(2) itself. -EAGAIN: not this way.
+ */
+static int open_inline(const struct fill *fill)
+{
+    struct open_how how = {
+        .flags = fill->how.flags,
+        .resolve = fill->how.resolve | RESOLVE_CACHED | RESOLVE_NO_XDEV,
+    };
+    int fd;
+
+    if (fill->store->never_inline ||
+        !device_is_local(&fill->store->devices, fill->view->device, fill->view->fd, NULL))
+        return -EAGAIN;
+    fd = (int)syscall(SYS_openat2, fill->view->fd, fill->path, &how, sizeof(how));
+    if (fd >= 0)
+        return fd;
+    /* EXDEV: a mount, or out of the root; EINVAL: before Linux 5.12. The long way tells. */
+    return errno == EXDEV || errno == EINVAL ? -EAGAIN : -errno;
+}
+
+static void open_target(struct fill *fill)
+{
+    int result;
+
+    name_target(fill);
+    root_how(fill->entry->root, fill->directory, fill->follow, &fill->how);
+    fill->step = FILL_OPEN;
+    result = open_inline(fill);
+    if (result != -EAGAIN) {
+        opened(fill, result);
+        return;
+    }
+    evix_file_open(&fill->op, fill->store->loop, &fill->request, fill->view->fd, fill->path,
+                   &fill->how, on_opened);
+}
+
+/* Another try that may do better. False: there is none. */
+static bool open_again(struct fill *fill, int error)
+{
+    struct entry *entry = fill->entry;
+    struct root *root = entry->root;
+
+    if (error == -ELOOP && !fill->follow && root->symlinks != ROOT_SYMLINKS_REFUSE) {
+        /* Without links everything on the path is watched. With them, look again each time. */
+        fill->follow = true;
+        entry->by_stat = true;
+        return true;
+    }
+    if (error == -EAGAIN)
+        return fill->races++ < OPEN_RACES_MAX;
+    if (error == -EMFILE || error == -ENFILE)
+        return fill->descriptor_tries++ < DESCRIPTOR_TRIES &&
+               cache_give_descriptors(&fill->store->cache, DESCRIPTORS_A_ROUND) > 0;
+    if (error == -ENOENT && entry->path[entry->path_length - 1] == '/' && !fill->directory) {
+        entry->index_tried++;
+        return true;
+    }
+    return false;
+}
+
+/* ---- measuring ---- */
+
+static void classify(struct fill *fill);
+static void conclude_file(struct fill *fill);
+
+static void measured(struct fill *fill, int error)
+{
+    if (error < 0)
+        conclude_error(fill, error);
+    else if (fill->step == FILL_MEASURE)
+        classify(fill);
+    else
+        conclude_file(fill);
+}
+
+/* Local file systems know the metadata of what is open; others may have to ask somebody. */
+static void measure(struct fill *fill, enum fill_step step, struct evix_stat *out)
+{
+    int error = root_stat_descriptor(fill->fd, out);
+
+    fill->step = step;
+    if (error == 0 && !device_is_local(&fill->store->devices, out->device, fill->fd, NULL)) {
+        evix_file_stat(&fill->op, fill->store->loop, &fill->request, fill->fd, "", 0, out,
+                       on_measured);
+        return;
+    }
+    measured(fill, error);
+}
+
+static void opened(struct fill *fill, int result)
+{
+    struct timespec now;
+
+    if (result < 0) {
+        if (open_again(fill, result))
+            open_target(fill);
+        else
+            conclude_error(fill, result);
+        return;
+    }
+    fill->fd = result;
+    clock_gettime(CLOCK_REALTIME_COARSE, &now); /* the clock of time stamps */
+    fill->began = (struct evix_time){now.tv_sec, (uint32_t)now.tv_nsec};
+    measure(fill, FILL_MEASURE, &fill->entry->stat);
+}
+
+static void conclude_directory(struct fill *fill)
+{
+    struct entry *entry = fill->entry;
+    struct representation *answer;
+
+    if (entry->path[entry->path_length - 1] == '/' && !fill->directory) {
+        /* A directory by the name of an index file is none. */
+        close(fill->fd);
+        fill->fd = -1;
+        entry->index_tried++;
+        open_target(fill);
+        return;
+    }
+    freshness_cover(&fill->store->freshness, entry, -1);
+    if (fill->directory) {
+        answer = representation_directory(fill->fd, fill->view);
+        if (answer != NULL)
+            fill->fd = -1;
+    } else {
+        answer = representation_redirect();
+    }
+    fill_conclude(fill, answer);
+}
+
+static void classify(struct fill *fill)
+{
+    struct entry *entry = fill->entry;
+
+    if (S_ISDIR(entry->stat.mode)) {
+        conclude_directory(fill);
+        return;
+    }
+    if (!S_ISREG(entry->stat.mode)) {
+        conclude_absent(fill, 404, 0, "not a regular file");
+        return;
+    }
+    /* O_NONBLOCK has done its work; io_uring would give up reads of some file systems for it. */
+    (void)fcntl(fill->fd, F_SETFL, 0);
+    freshness_cover(&fill->store->freshness, entry, fill->fd);
+    read_content(fill);
+}
+
+/* ---- reading ---- */
+
+static bool is_small(const struct fill *fill)
+{
+    return fill->entry->stat.size <= fill->store->options->small && fill->reads < READ_TRIES;
+}
+
+static void read_on(struct fill *fill)
+{
+    uint64_t left = fill->entry->stat.size - fill->filled;
+    char *to = representation_content(fill->file) + fill->filled;
+    struct iovec iov = {to, left};
+    ssize_t got = -1;
+
+    fill->step = FILL_READ;
+    /* What the page cache has is here at once. */
+    if (left > 0 && !fill->store->never_inline)
+        got = preadv2(fill->fd, &iov, 1, (off_t)fill->filled, RWF_NOWAIT);
+    if (got > 0) {
+        fill->filled += (uint64_t)got;
+        left -= (uint64_t)got;
+        to += got;
+    }
+    if (left == 0) {
+        measure(fill, FILL_CHECK, &fill->check);
+        return;
+    }
+    evix_file_read(&fill->op, fill->store->loop, &fill->request, fill->fd, to,
+                   left < READ_MAX ? (uint32_t)left : READ_MAX, fill->filled, on_read);
+}
+
+/* Larger files are measured again as well: their watch is younger than the first measure. */
+static void read_content(struct fill *fill)
+{
+    representation_unref(&fill->file);
+    fill->filled = 0;
+    if (!is_small(fill)) {
+        measure(fill, FILL_CHECK, &fill->check);
+        return;
+    }
+    fill->reads++;
+    fill->file = representation_file(fill->entry->stat.size, -1);
+    if (fill->file == NULL)
+        fill_conclude(fill, NULL);
+    else
+        read_on(fill);
+}
+
+static bool changed_meanwhile(const struct evix_stat *a, const struct evix_stat *b)
+{
+    return a->size != b->size || a->modified.seconds != b->modified.seconds ||
+           a->modified.nanoseconds != b->modified.nanoseconds ||
+           a->changed.seconds != b->changed.seconds ||
+           a->changed.nanoseconds != b->changed.nanoseconds;
+}
+
+static void conclude_file(struct fill *fill)
+{
+    struct entry *entry = fill->entry;
+    struct representation *answer = fill->file;
+    struct timespec now;
+
+    if (answer != NULL && changed_meanwhile(&entry->stat, &fill->check)) {
+        entry->stat = fill->check;
+        read_content(fill); /* in the end without its content */
+        return;
+    }
+    entry->stat = fill->check;
+    fill->file = NULL;
+    if (answer == NULL) {
+        answer = representation_file(0, fill->fd);
+        if (answer != NULL)
+            fill->fd = -1;
+    } else if (fill->filled < fill->check.size) {
+        /* A file that holds less than it says: what was read is what there is. */
+        fill->check.size = fill->filled;
+    }
+    if (answer != NULL) {
+        clock_gettime(CLOCK_REALTIME, &now);
+        representation_describe(
+            &answer,
+            &(struct description){
+                .stat = &fill->check,
+                .now = {now.tv_sec, (uint32_t)now.tv_nsec},
+                .media_type = media_type_find(fill->store->types, fill->path, strlen(fill->path)),
+                .format_date = fill->store->options->format_date,
+            });
+    }
+    fill_conclude(fill, answer);
+}
+
+/* ---- completions ---- */
+
+static void on_opened(struct evix_op *op, ssize_t result)
+{
+    struct fill *fill = EVIX_CONTAINER_OF(op, struct fill, op);
+
+    if (!fill->abandoned) {
+        opened(fill, (int)result);
+        return;
+    }
+    if (result >= 0)
+        fill->fd = (int)result;
+    fill_free(fill);
+}
+
+static void on_measured(struct evix_op *op, ssize_t result)
+{
+    struct fill *fill = EVIX_CONTAINER_OF(op, struct fill, op);
+
+    if (fill->abandoned)
+        fill_free(fill);
+    else
+        measured(fill, (int)result);
+}
+
+static void on_read(struct evix_op *op, ssize_t result)
+{
+    struct fill *fill = EVIX_CONTAINER_OF(op, struct fill, op);
+
+    if (fill->abandoned) {
+        fill_free(fill);
+        return;
+    }
+    if (result < 0) {
+        conclude_error(fill, (int)result);
+        return;
+    }
+    fill->filled += (uint64_t)result;
+    if (result == 0 || fill->filled == fill->entry->stat.size)
+        measure(fill, FILL_CHECK, &fill->check);
+    else
+        read_on(fill);
+}
+
+void fetch_start(struct fill *fill)
+{
+    open_target(fill);
+}

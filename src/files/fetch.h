@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef EVIXD_FILES_FETCH_H
+#define EVIXD_FILES_FETCH_H
+
+/* A fill at work: its state, which fill.c and fetch.c share, and how they call each other. */
+
+#include "files/fill.h"
+
+enum fill_step { FILL_OPEN, FILL_MEASURE, FILL_READ, FILL_CHECK };
+
+struct fill {
+    struct store *store;
+    struct root_view *view;
+    struct entry *entry;      /* owned until it is settled */
+    struct lookup_list early; /* whose requests came before anything was opened */
+    struct lookup_list late;  /* who joined later: the answer may be older than they are */
+    enum fill_step step;
+    bool starting;   /* still inside fill_start() */
+    bool delivering; /* no operation is pending any more */
+    bool abandoned;
+    bool watched;   /* since before anything was opened */
+    bool follow;    /* through symbolic links */
+    bool directory; /* no index file was there: open the directory itself */
+    unsigned generation;
+    unsigned races, descriptor_tries, reads;
+    int fd;
+    struct representation *file; /* while its content is read */
+    uint64_t filled;
+    struct evix_time began; /* before it was measured */
+    struct evix_stat check; /* what it is after reading */
+    struct evix_op op;
+    struct evix_file_request request;
+    struct evix_open_how how;
+    char path[]; /* relative to the view: of the file, or the index file */
+};
+
+/* Starts the steps. It may end, and free the fill, before it returns. */
+void fetch_start(struct fill *fill);
+
+/* Ends the fill with an answer, whose reference it takes over; NULL: there was no memory for one.
+ */
+void fill_conclude(struct fill *fill, struct representation *answer);
+
+/* Frees one that was abandoned, when its last operation has ended. */
+void fill_free(struct fill *fill);
+
+#endif

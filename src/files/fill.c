@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Who waits for an answer that is being looked up, and who gets it when it is there.
+ * It does not find answers (fetch.c does) nor judge them (freshness.c does). Called by lookup.c.
+ */
+
+#include "files/fetch.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "files/describe.h"
+
+static void append(struct lookup_list *list, struct lookup *lookup)
+{
+    lookup->next = NULL;
+    lookup->previous = list->last;
+    if (list->last != NULL)
+        list->last->next = lookup;
+    else
+        list->first = lookup;
+    list->last = lookup;
+}
+
+static void take(struct lookup_list *list, struct lookup *lookup)
+{
+    if (lookup->previous != NULL)
+        lookup->previous->next = lookup->next;
+    else
+        list->first = lookup->next;
+    if (lookup->next != NULL)
+        lookup->next->previous = lookup->previous;
+    else
+        list->last = lookup->previous;
+}
+
+static bool is_in(const struct lookup_list *list, const struct lookup *lookup)
+{
+    while (lookup->previous != NULL)
+        lookup = lookup->previous;
+    return list->first == lookup;
+}
+
+void fill_join(struct fill *fill, struct lookup *lookup)
+{
+    lookup->fill = fill;
+    append(&fill->late, lookup);
+}
+
+void fill_free(struct fill *fill)
+{
+    struct store *store = fill->store;
+
+    if (fill->entry != NULL) {
+        if (fill->entry->in_table)
+            cache_remove(&store->cache, fill->entry);
+        entry_free(fill->entry);
+    }
+    if (fill->fd >= 0)
+        close(fill->fd);
+    representation_unref(&fill->file);
+    root_view_unref(&fill->view);
+    free(fill);
+    store_release(store);
+}
+
+void fill_leave(struct fill *fill, struct lookup *lookup)
+{
+    take(is_in(&fill->early, lookup) ? &fill->early : &fill->late, lookup);
+    lookup->fill = NULL;
+    if (fill->early.first != NULL || fill->late.first != NULL || fill->delivering)
+        return;
+    fill->abandoned = true;
+    if (fill->entry->in_table)
+        cache_remove(&fill->store->cache, fill->entry);
+    evix_cancel(&fill->op);
+}
+
+static void deliver(struct fill *fill, struct lookup_list *list, struct representation *answer)
+{
+    while (list->first != NULL) {
+        struct lookup *lookup = list->first;
+
+        take(list, lookup);
+        lookup->fill = NULL;
+        lookup->result = representation_ref(answer);
+        if (!fill->starting) /* the starter is told by its return value */
+            lookup->fn(lookup);
+    }
+}
+
+static struct fill *make(struct store *store, struct root *root, uint64_t hash, const char *path,
+                         size_t length)
+{
+    struct fill *fill = calloc(1, sizeof(*fill) + length + root->index_longest + 2);
+
+    if (fill == NULL)
+        return NULL;
+    fill->entry = entry_new(root, hash, path, length);
+    if (fill->entry == NULL) {
+        free(fill);
+        return NULL;
+    }
+    fill->entry->fill = fill;
+    fill->store = store;
+    fill->view = root_view_ref(root->view);
+    fill->fd = -1;
+    fill->generation = store->generation;
+    store_hold(store);
+    return fill;
+}
+
+static void begin(struct fill *fill)
+{
+    struct store *store = fill->store;
+
+    if (store->freshness.mode != STORE_OFF)
+        cache_insert(&store->cache, fill->entry);
+    freshness_begin(&store->freshness, fill->entry);
+    fill->watched = fill->entry->node != NULL;
+    fetch_start(fill);
+}
+
+/* Has the root be what its path names now. False: there is none. */
+static bool root_is_there(struct store *store, struct root *root)
+{
+    if (root->stale) {
+        freshness_renew_root(&store->freshness, root);
+    } else if (root->by_stat && root->checked != store->generation) {
+        root_renew(root);
+        root->checked = store->generation;
+    }
+    return root->view != NULL;
+}
+
+/* Those who came late and can't be given the answer are first at the next one. */
+static void restart(struct fill *fill)
+{
+    struct entry *entry = fill->entry;
+    struct fill *next = NULL;
+
+    if (root_is_there(fill->store, entry->root))
+        next = make(fill->store, entry->root, entry->hash, entry->path, entry->path_length);
+    if (next == NULL) {
+        deliver(fill, &fill->late, fill->store->out_of_memory);
+        return;
+    }
+    next->early = fill->late;
+    fill->late = (struct lookup_list){NULL, NULL};
+    for (struct lookup *lookup = next->early.first; lookup != NULL; lookup = lookup->next)
+        lookup->fill = next;
+    begin(next);
+}
+
+/*
+ * Who came late may have the answer if it is known to be true after they came: if all was watched
+ * since before it was opened (an event would have kept them from joining), or if a look at it now
+ * says so.
+ */
+static bool serves_late(const struct fill *fill, bool watched, bool keep)
+{
+    if (watched || fill->late.first == NULL)
+        return true;
+    return keep && (!fill->entry->by_stat || freshness_holds(fill->entry));
+}
+
+static void settle(struct fill *fill, struct representation *answer)
+{
+    struct entry *entry = fill->entry;
+
+    fill->entry = NULL;
+    entry->fill = NULL;
+    entry->answer = representation_ref(answer);
+    entry->checked = fill->generation;
+    cache_settle(&fill->store->cache, entry);
+}
+
+void fill_conclude(struct fill *fill, struct representation *answer)
+{
+    struct store *store = fill->store;
+    struct entry *entry = fill->entry;
+    bool watched = fill->watched && !entry->by_stat;
+    bool keep, serves;
+
+    if (answer == NULL)
+        answer = representation_ref(store->out_of_memory);
+    keep = answer->status < 500 && freshness_keeps(&store->freshness, entry, fill->began);
+    serves = serves_late(fill, watched, keep);
+    fill->delivering = true;
+    if (keep && serves)
+        settle(fill, answer);
+    else if (entry->in_table)
+        cache_remove(&store->cache, entry);
+    deliver(fill, &fill->early, answer);
+    if (serves)
+        deliver(fill, &fill->late, answer);
+    else
+        restart(fill);
+    representation_unref(&answer);
+    fill_free(fill);
+}
+
+static bool answer_at_once(struct store *store, struct lookup *lookup, int status, int error,
+                           const char *reason)
+{
+    lookup->result = representation_absent(status, error, reason);
+    if (lookup->result == NULL)
+        lookup->result = representation_ref(store->out_of_memory);
+    return true;
+}
+
+bool fill_start(struct store *store, struct root *root, uint64_t hash, const char *path,
+                size_t length, struct lookup *lookup)
+{
+    struct refusal refusal;
+    struct fill *fill;
+
+    if (root_refuses(root, path, length, &refusal))
+        return answer_at_once(store, lookup, refusal.status, refusal.error, refusal.reason);
+    if (!root_is_there(store, root))
+        return answer_at_once(store, lookup, root->error == -EACCES ? 403 : 404, root->error,
+                              "the root directory can't be opened");
+    fill = make(store, root, hash, path, length);
+    if (fill == NULL) {
+        lookup->result = representation_ref(store->out_of_memory);
+        return true;
+    }
+    lookup->fill = fill;
+    append(&fill->early, lookup);
+    fill->starting = true;
+    store_hold(store);
+    begin(fill);
+    store_release(store);
+    if (lookup->result != NULL)
+        return true;
+    fill->starting = false;
+    return false;
+}

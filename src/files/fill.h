@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef EVIXD_FILES_FILL_H
+#define EVIXD_FILES_FILL_H
+
+/*
+ * Finding an answer on the disk: open, measure, read, check, in asynchronous steps. All who ask
+ * for the same thing meanwhile wait for the same fill.
+ */
+
+#include "files/cache.h"
+#include "files/interior.h"
+
+/* First come, first served. */
+struct lookup_list {
+    struct lookup *first, *last;
+};
+
+/*
+ * Starts to fill an answer for `lookup`. True: it was found at once, lookup->result is set. False:
+ * the lookup's callback will be called.
+ */
+bool fill_start(struct store *store, struct root *root, uint64_t hash, const char *path,
+                size_t length, struct lookup *lookup);
+
+/* Has the lookup wait as well. */
+void fill_join(struct fill *fill, struct lookup *lookup);
+
+/* Has it wait no more; when nobody does, the fill is given up. */
+void fill_leave(struct fill *fill, struct lookup *lookup);
+
+#endif
