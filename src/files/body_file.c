@@ -6,6 +6,8 @@
  * Called by the server's static handler.
  */
 
+#include <config.h>
+
 #include "files/interior.h"
 
 #include <assert.h>

@@ -5,6 +5,8 @@
  * Called by fill.c and the freshness rule.
  */
 
+#include <config.h>
+
 #include "files/device.h"
 
 #include <linux/magic.h>

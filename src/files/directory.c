@@ -4,6 +4,8 @@
  * It writes no page (listing_page.c does). Called in a thread of the work pool by listing.c.
  */
 
+#include <config.h>
+
 #include "files/directory.h"
 
 #include <dirent.h>

@@ -6,6 +6,8 @@
  * Called by fill.c.
  */
 
+#include <config.h>
+
 #include "files/fetch.h"
 
 #include <errno.h>

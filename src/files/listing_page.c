@@ -4,6 +4,8 @@
  * It reads no directory and sends nothing. Called by listing.c, a few rows at a time.
  */
 
+#include <config.h>
+
 #include "files/listing_page.h"
 
 #include <inttypes.h>

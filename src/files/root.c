@@ -5,6 +5,8 @@
  * Called by the store, the lookups and the freshness rule.
  */
 
+#include <config.h>
+
 #include "files/root.h"
 
 #include <errno.h>

@@ -4,6 +4,8 @@
  * It answers no lookups itself. Called by the server's worker.
  */
 
+#include <config.h>
+
 #include "files/interior.h"
 
 #include <assert.h>

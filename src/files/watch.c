@@ -4,6 +4,8 @@
  * It gives events no meaning: that is freshness.c, its only caller.
  */
 
+#include <config.h>
+
 #include "files/watch.h"
 
 #include <assert.h>
