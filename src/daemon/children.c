@@ -173,6 +173,15 @@ static int describe_end(int status, char *out, size_t size)
     return EXIT_CODE_RUNNING;
 }
 
+/* One that was told to stop before it had come to watching for that. */
+static bool is_stop(int status)
+{
+    if (!WIFSIGNALED(status))
+        return false;
+    int number = WTERMSIG(status);
+    return number == SIGTERM || number == SIGINT || number == SIGQUIT;
+}
+
 static void note_end(struct child *child, int status)
 {
     struct children *children = child->children;
@@ -187,8 +196,9 @@ static void note_end(struct child *child, int status)
     children->running--;
     close_control(child);
     if (children->is_stopping) {
-        log_event(code == EXIT_CODE_CLEAN ? LOG_LEVEL_DEBUG : LOG_LEVEL_WARNING,
-                  "worker %u (%ld) %s", child->index, (long)pid, how);
+        bool is_expected = code == EXIT_CODE_CLEAN || is_stop(status);
+        log_event(is_expected ? LOG_LEVEL_DEBUG : LOG_LEVEL_WARNING, "worker %u (%ld) %s",
+                  child->index, (long)pid, how);
         if (children->running == 0)
             events->all_gone(events->data);
         return;

@@ -64,6 +64,12 @@ struct master {
 
 /* Stopping */
 
+/* Whoever has just pressed ^C need not be told. */
+static enum log_level stop_level(const struct master *master)
+{
+    return master->directory != NULL ? LOG_LEVEL_INFO : LOG_LEVEL_NOTICE;
+}
+
 static void on_deadline(struct evix_timer *timer)
 {
     struct master *master = EVIX_CONTAINER_OF(timer, struct master, deadline);
@@ -75,7 +81,7 @@ static void on_deadline(struct evix_timer *timer)
 static void stop_gracefully(struct master *master, int number)
 {
     uint32_t shutdown_ms = master->config->timeouts.shutdown_ms;
-    log_event(LOG_LEVEL_NOTICE, "stopping: finishing what is in flight");
+    log_event(stop_level(master), "stopping: finishing what is in flight");
     master->state = STATE_FINISHING;
     sockets_close(&master->sockets);
     if (shutdown_ms != 0)
@@ -86,7 +92,7 @@ static void stop_gracefully(struct master *master, int number)
 static void stop_now(struct master *master)
 {
     if (master->state != STATE_ENDING && master->exit_code == EXIT_CODE_CLEAN)
-        log_event(LOG_LEVEL_NOTICE, "stopping at once");
+        log_event(stop_level(master), "stopping at once");
     master->state = STATE_ENDING;
     sockets_close(&master->sockets);
     evix_timer_start(&master->deadline, STOP_NOW_MS, 0);
@@ -311,7 +317,7 @@ int master_run(const struct config *config, const char *directory)
     if (error_log_open(&master.error_log, &config->error_log) == 0) {
         serve(&master);
         if (master.state >= STATE_SERVING && master.exit_code == EXIT_CODE_CLEAN)
-            log_event(LOG_LEVEL_NOTICE, "stopped");
+            log_event(stop_level(&master), "stopped");
         error_log_close(&master.error_log);
     }
     privileges_fini(&master.privileges);

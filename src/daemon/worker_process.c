@@ -64,11 +64,10 @@ static int die_with_master(pid_t master)
 
 void worker_process_run(const struct worker_process *process)
 {
+    reset_signals();
     int error = close_inherited(process);
-    if (error == 0) {
-        reset_signals();
+    if (error == 0)
         error = privileges_drop(process->privileges);
-    }
     if (error == 0)
         error = die_with_master(process->master);
     if (error < 0) {
