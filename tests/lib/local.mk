@@ -2,8 +2,9 @@
 # What runs of a black-box test is a wrapper in the build folder that names the program, the
 # backend and the module; so each can be run alone: `tests/http/test_ranges-poll.test [CASE...]`.
 
-DAEMON_TESTS =
-EXTRA_DIST += tests/lib/evixd.py tests/lib/suite.py tests/lib/tree.py tests/lib/wire.py
+DAEMON_TESTS = tests/lib/test_wire-epoll.test
+EXTRA_DIST += tests/lib/evixd.py tests/lib/suite.py tests/lib/tree.py tests/lib/wire.py \
+	tests/lib/test_wire.py
 
 include tests/http/local.mk
 include tests/process/local.mk
