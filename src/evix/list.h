@@ -59,23 +59,9 @@ struct list_walk {
     struct evix_link here, end;
 };
 
-static inline void list_walk_begin(struct list_walk *walk, struct evix_link *list)
-{
-    list_insert_after(list, &walk->here);
-    list_append(list, &walk->end);
-}
+void list_walk_begin(struct list_walk *walk, struct evix_link *list);
 
-/* The next node; NULL at the end, when the walk has left the list. */
-static inline struct evix_link *list_walk_next(struct list_walk *walk)
-{
-    struct evix_link *node = walk->here.next;
-    list_remove(&walk->here);
-    if (node == &walk->end) {
-        list_remove(&walk->end);
-        return NULL;
-    }
-    list_insert_after(node, &walk->here);
-    return node;
-}
+/* The next node; NULL at the end, when the walk has left the list. Must be walked to the end. */
+struct evix_link *list_walk_next(struct list_walk *walk);
 
 #endif

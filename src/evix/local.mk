@@ -1,1 +1,50 @@
 # SPDX-License-Identifier: MIT
+# libevix, shared and static. Only what the public headers mark is visible.
+lib_LTLIBRARIES += libevix.la
+libevix_la_CFLAGS = $(AM_CFLAGS) $(LIBURING_CFLAGS) -fvisibility=hidden
+libevix_la_LDFLAGS = $(AM_LDFLAGS) -version-info $(EVIX_ABI)
+libevix_la_LIBADD =
+libevix_la_SOURCES = \
+	src/evix/async.c \
+	src/evix/backend.c \
+	src/evix/backend.h \
+	src/evix/backend_epoll.c \
+	src/evix/backend_kqueue.c \
+	src/evix/backend_poll.c \
+	src/evix/close.c \
+	src/evix/epoll_watch.c \
+	src/evix/epoll_watch.h \
+	src/evix/hook.c \
+	src/evix/io.c \
+	src/evix/list.c \
+	src/evix/list.h \
+	src/evix/loop.c \
+	src/evix/loop_private.h \
+	src/evix/op.c \
+	src/evix/op_private.h \
+	src/evix/platform.c \
+	src/evix/platform.h \
+	src/evix/post.c \
+	src/evix/ready.c \
+	src/evix/signal.c \
+	src/evix/timer.c \
+	src/evix/timer_private.h \
+	src/evix/trace.c \
+	src/evix/trace.h \
+	src/evix/wake.c
+
+evixincludedir = $(includedir)/evix
+evixinclude_HEADERS = \
+	include/evix/async.h \
+	include/evix/evix.h \
+	include/evix/file.h \
+	include/evix/hook.h \
+	include/evix/io.h \
+	include/evix/loop.h \
+	include/evix/op.h \
+	include/evix/post.h \
+	include/evix/signal.h \
+	include/evix/timer.h \
+	include/evix/work.h
+pkgconfigdir = $(libdir)/pkgconfig
+pkgconfig_DATA = src/evix/evix.pc

@@ -28,6 +28,8 @@ struct work_pool;
 /* handle.flags */
 enum { HANDLE_ACTIVE = 1, HANDLE_UNREFERENCED = 2 };
 
+enum { LOOP_SIGNALS = 64 }; /* the highest number of a signal */
+
 /* Operations, first in first out, linked by evix_op.next. */
 struct op_queue {
     struct evix_op *first;
@@ -87,11 +89,11 @@ struct evix_loop {
 
     struct {
         struct evix_link watchers;
-        struct evix_link link;  /* among the loops that watch signals */
-        uint64_t watched;       /* bit n - 1: signal n; under the lock of signal.c */
-        uint64_t pending;       /* the same bits; atomic */
-        unsigned watcher_count; /* under the lock */
-        bool is_listed;         /* under the lock */
+        struct evix_link link;             /* among the loops that watch; under signal.c's lock */
+        uint64_t watched;                  /* bit n - 1: signal n; under the lock */
+        uint16_t counts[LOOP_SIGNALS + 1]; /* watchers by number; under the lock */
+        bool is_listed;                    /* under the lock */
+        uint64_t pending;                  /* as `watched`; atomic */
         struct evix_io io;
     } signals;
 
@@ -157,9 +159,6 @@ uint64_t clock_now_ns(void);
 int wake_open(struct evix_loop *loop);
 void wake_close(struct evix_loop *loop);
 void loop_wake(struct evix_loop *loop);
-
-/* A pipe of which neither end blocks or is inherited. */
-int pipe_open(int fds[2]);
 
 /* Reads until it is empty. */
 void pipe_drain(int fd);

@@ -97,11 +97,15 @@ void op_finish(struct evix_loop *loop, struct evix_op *op, ssize_t result);
  */
 void op_deliver(struct evix_loop *loop, struct evix_op *op, ssize_t result);
 
+/* close.c: a socket whose close was asked for goes when its last operation has ended. */
+void socket_close_if_idle(struct evix_socket *socket);
+
 /* ---- file operations where the backend has none of its own (file.c) ---- */
 
 /* Set in `loop->files` by file.c at the first file operation; ready.c hands them over. */
 struct file_engine {
     void (*submit)(struct evix_loop *loop, struct evix_op *op); /* its state is RUNNING */
+    void (*flush)(struct evix_loop *loop); /* at the end of a submit step; may be NULL */
     void (*cancel)(struct evix_loop *loop, struct evix_op *op);
 };
 

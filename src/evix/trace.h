@@ -8,7 +8,8 @@
 
 /* What a callback belongs to; the kind of a handle, or an operation. */
 enum handle_kind {
-    HANDLE_TIMER = 1,
+    HANDLE_INTERNAL, /* the loop's own: neither traced nor counted */
+    HANDLE_TIMER,
     HANDLE_POST,
     HANDLE_IO,
     HANDLE_SIGNAL,
