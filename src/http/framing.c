@@ -34,13 +34,15 @@ static int read_length(struct http_request *out)
         return 0;
     if (http_request_field_is_repeated(out, HTTP_FIELD_CONTENT_LENGTH))
         return refuse(out, 400, "more than one Content-Length");
-    int result = http_text_to_number(*field, &out->content_length);
+    uint64_t length;
+    int result = http_text_to_number(*field, &length);
     if (result == -ERANGE)
         return refuse(out, 400, "Content-Length is too large for any message");
     if (result != 0 || is_tab_behind(*field))
         return refuse(out, 400, "malformed Content-Length");
+    out->content_length = length;
     out->has_content_length = true;
-    out->body = out->content_length > 0 ? HTTP_BODY_LENGTH : HTTP_BODY_NONE;
+    out->body = length > 0 ? HTTP_BODY_LENGTH : HTTP_BODY_NONE;
     return 0;
 }
 
