@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Ranges: what is satisfiable lies within the representation, and joining neither loses nor adds a
+ * byte that was asked for.
+ * The first eight bytes of an input are the size of the representation.
+ */
+#include "fuzz.h"
+#include "http/range.h"
+
+enum { MOST = 8 };
+
+static bool is_in(uint64_t position, const struct http_range *ranges, unsigned count)
+{
+    for (unsigned i = 0; i < count; i++) {
+        if (position >= ranges[i].first && position <= ranges[i].last)
+            return true;
+    }
+    return false;
+}
+
+static void check_coalesced(const struct http_range *asked, unsigned count, uint64_t gap)
+{
+    struct http_range joined[MOST];
+    memcpy(joined, asked, count * sizeof(joined[0]));
+    unsigned left = http_range_coalesce(joined, count, gap);
+    CHECK(left >= 1 && left <= count);
+    for (unsigned i = 0; i < count; i++) {
+        CHECK(is_in(asked[i].first, joined, left) && is_in(asked[i].last, joined, left));
+        for (unsigned j = 0; j < i && i < left; j++)
+            CHECK(joined[i].last < joined[j].first || joined[j].last < joined[i].first);
+    }
+    for (unsigned i = 0; i < left; i++)
+        CHECK(is_in(joined[i].first, asked, count) && is_in(joined[i].last, asked, count));
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct http_range ranges[MOST];
+    char value[HTTP_CONTENT_RANGE_BYTES];
+    unsigned count = 0;
+    uint64_t whole;
+    if (size < sizeof(whole))
+        return 0;
+    memcpy(&whole, data, sizeof(whole));
+    struct http_text field = {(const char *)data + sizeof(whole), size - sizeof(whole)};
+    enum http_range_outcome outcome = http_range_parse(field, whole, ranges, MOST, &count);
+    CHECK(count <= MOST && (count > 0) == (outcome == HTTP_RANGE_SATISFIABLE));
+    for (unsigned i = 0; i < count; i++) {
+        CHECK(ranges[i].first <= ranges[i].last && ranges[i].last < whole);
+        CHECK(http_range_length(&ranges[i]) >= 1 && http_range_length(&ranges[i]) <= whole);
+        CHECK(http_content_range(value, &ranges[i], whole) <= sizeof(value));
+    }
+    if (count > 0) {
+        check_coalesced(ranges, count, 0);
+        check_coalesced(ranges, count, 80);
+        check_coalesced(ranges, count, UINT64_MAX);
+    }
+    return 0;
+}
