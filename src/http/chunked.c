@@ -6,6 +6,8 @@
  */
 #include "http/chunked.h"
 
+#include <assert.h>
+
 /* Where in the coding the next byte stands. */
 enum state {
     STATE_SIZE,         /* hexadecimal digits */
@@ -139,6 +141,7 @@ static size_t take_data(struct http_chunked *chunked, struct http_text available
 {
     if (available.length > chunked->remaining)
         available.length = (size_t)chunked->remaining;
+    assert(available.length > 0 && chunked->remaining > 0);
     *data = available;
     chunked->remaining -= available.length;
     chunked->decoded += available.length;
@@ -152,6 +155,7 @@ enum http_chunked_outcome http_chunked_decode(struct http_chunked *chunked, cons
                                               struct http_text *data)
 {
     size_t at = 0;
+    assert(chunked->state <= STATE_BAD);
     *data = (struct http_text){NULL, 0};
     while (at < length && chunked->state < STATE_DONE) {
         if (chunked->state == STATE_DATA) {
@@ -179,7 +183,8 @@ uint64_t http_chunked_announced(const struct http_chunked *chunked)
 size_t http_chunk_head(char out[HTTP_CHUNK_HEAD_BYTES], uint64_t size)
 {
     static const char digits[16] = "0123456789abcdef";
-    unsigned count = size == 0 ? 1 : (unsigned)(67 - __builtin_clzll(size)) / 4;
+    assert(size != 0); /* that would end the body */
+    unsigned count = (unsigned)(67 - __builtin_clzll(size)) / 4;
     for (unsigned i = 0; i < count; i++)
         out[i] = digits[size >> (4 * (count - 1 - i)) & 15];
     out[count] = '\r';

@@ -6,6 +6,7 @@
  */
 #include "http/date.h"
 
+#include <assert.h>
 #include <errno.h>
 
 #define SECONDS_A_DAY 86400
@@ -19,6 +20,7 @@ static const char month_names[12][4] = {"Jan", "Feb", "Mar", "Apr", "May", "Jun"
 
 const char *http_month_name(unsigned month)
 {
+    assert(month >= 1 && month <= 12);
     return month_names[month - 1];
 }
 
@@ -111,6 +113,7 @@ int http_date_format(int64_t time, char out[HTTP_DATE_LENGTH])
     *at++ = ' ';
     at = put_clock(at, &civil);
     memcpy(at, " GMT", 4);
+    assert(at + 4 == out + HTTP_DATE_LENGTH);
     return 0;
 }
 

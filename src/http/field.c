@@ -6,6 +6,8 @@
  */
 #include "http/field.h"
 
+#include <assert.h>
+
 static const struct http_text names[HTTP_FIELD_COUNT] = {[HTTP_FIELD_OTHER] = HTTP_TEXT(""),
 #define FIELD_NAME(id, name, first, last) [HTTP_FIELD_##id] = HTTP_TEXT(name),
                                                          HTTP_FIELD_MAP(FIELD_NAME)
@@ -37,5 +39,6 @@ enum http_field_id http_field_find(struct http_text name)
 
 struct http_text http_field_name(enum http_field_id id)
 {
+    assert(id < HTTP_FIELD_COUNT);
     return names[id];
 }

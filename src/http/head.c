@@ -38,6 +38,7 @@ size_t http_head_end(const char *data, size_t length, size_t *scanned)
 {
     size_t start = skip_empty_lines(data, length);
     const char *end = data + length;
+    assert(*scanned <= length); /* kept from a call with fewer of the same bytes */
     if (start == length || (data[start] == '\r' && start + 1 == length))
         return 0;
     if (!http_byte_is(data[start], HTTP_BYTE_TOKEN))
@@ -203,6 +204,7 @@ int http_head_parse(const char *data, size_t length, const struct http_limits *l
                     struct http_request *out)
 {
     struct reader reader = {.request = out};
+    assert(out->fields != NULL || out->field_capacity == 0);
     size_t start = skip_empty_lines(data, length);
     http_request_init(out, out->fields, out->field_capacity);
     out->head = (struct http_text){data + start, length - start};

@@ -6,6 +6,8 @@
  */
 #include "http/method.h"
 
+#include <assert.h>
+
 static const struct {
     struct http_text name;
     bool is_safe;
@@ -33,10 +35,12 @@ enum http_method http_method_find(struct http_text token)
 
 struct http_text http_method_name(enum http_method method)
 {
+    assert(method < HTTP_METHOD_COUNT);
     return methods[method].name;
 }
 
 bool http_method_is_safe(enum http_method method)
 {
+    assert(method < HTTP_METHOD_COUNT);
     return methods[method].is_safe;
 }

@@ -6,6 +6,7 @@
  */
 #include "http/range.h"
 
+#include <assert.h>
 #include <errno.h>
 
 /* What one member of the set comes to. */
@@ -102,6 +103,7 @@ enum http_range_outcome http_range_parse(struct http_text value, uint64_t size,
         *count = 0;
         return HTTP_RANGE_NONE;
     }
+    assert(*count <= capacity);
     return *count > 0 ? HTTP_RANGE_SATISFIABLE : HTTP_RANGE_UNSATISFIABLE;
 }
 
@@ -148,6 +150,7 @@ unsigned http_range_coalesce(struct http_range *ranges, unsigned count, uint64_t
         else if (ranges[i].last > ranges[kept].last)
             ranges[kept].last = ranges[i].last;
     }
+    assert(kept < count);
     return kept + 1;
 }
 
@@ -169,6 +172,7 @@ size_t http_content_range(char out[HTTP_CONTENT_RANGE_BYTES], const struct http_
 {
     size_t length = sizeof("bytes ") - 1;
     memcpy(out, "bytes ", length);
+    assert(range->first <= range->last && range->last < size);
     length += put_number(out + length, range->first);
     out[length++] = '-';
     length += put_number(out + length, range->last);

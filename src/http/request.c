@@ -20,6 +20,7 @@ void http_request_init(struct http_request *request, struct http_field *fields, 
 bool http_request_field_is_repeated(const struct http_request *request, enum http_field_id id)
 {
     uint16_t index = request->known[id];
+    assert(index <= request->field_count);
     return index != 0 && request->fields[index - 1].next != 0;
 }
 

@@ -9,6 +9,8 @@
 #include "http/range.h"
 #include "http/uri.h"
 
+#include <assert.h>
+
 static void fail(struct http_writer *writer)
 {
     writer->failed = true;
@@ -18,6 +20,7 @@ static void fail(struct http_writer *writer)
 /* Room for `length` more bytes, or NULL. */
 static char *reserve(struct http_writer *writer, size_t length)
 {
+    assert(writer->at <= writer->end);
     if ((size_t)(writer->end - writer->at) < length) {
         fail(writer);
         return NULL;
@@ -62,6 +65,7 @@ static bool splits_head(struct http_text value)
 
 static void write_line(struct http_writer *writer, struct http_text name, struct http_text value)
 {
+    assert(name.length > 0);
     char *at = reserve(writer, name.length + value.length + 4);
     if (at == NULL)
         return;

@@ -6,6 +6,8 @@
  */
 #include "http/syntax.h"
 
+#include <assert.h>
+
 /* What is left of the head; the guard's cursor. */
 struct cursor {
     const char *at;
@@ -45,6 +47,27 @@ static struct http_text take_class(struct cursor *cursor, unsigned classes)
         at++;
     cursor->at = at;
     return (struct http_text){start, (size_t)(at - start)};
+}
+
+/*
+ * Whether one of eight bytes is a control byte or DEL: a subtraction borrows through a byte's top
+ * bit if the byte was smaller, and bytes above 0x7F are left out by the complement.
+ */
+static bool has_control(const char *at)
+{
+    const uint64_t ones = UINT64_C(0x0101010101010101), tops = ones << 7;
+    uint64_t word, del;
+    memcpy(&word, at, sizeof(word));
+    del = word ^ (ones * 0x7f);
+    return ((((word - ones * ' ') & ~word) | ((del - ones) & ~del)) & tops) != 0;
+}
+
+/* Values are most of a head: eight bytes at a time, which saves a tenth of a browser's head. */
+static void take_value(struct cursor *cursor)
+{
+    while (cursor->end - cursor->at >= 8 && !has_control(cursor->at))
+        cursor->at += 8;
+    take_class(cursor, HTTP_BYTE_VALUE); /* the rest, or all behind a tab */
 }
 
 static bool take_crlf(struct cursor *cursor)
@@ -136,7 +159,7 @@ static int check_field_line(struct cursor *cursor, struct http_request *out)
             return refuse(out, 400, "white space before the colon of a field");
         return refuse_byte(out, cursor, "malformed field name, or a line without a colon");
     }
-    take_class(cursor, HTTP_BYTE_VALUE);
+    take_value(cursor);
     if (!take_crlf(cursor))
         return refuse_byte(out, cursor, "control byte in a field value");
     return 0;
@@ -158,6 +181,7 @@ int http_syntax_check(const struct http_limits *limits, struct http_request *out
         if (++count > most)
             return refuse(out, 431, "more fields than the limit");
     }
+    assert(cursor.at <= cursor.end && count <= out->field_capacity);
     if (cursor.at != cursor.end)
         return refuse(out, 400, "bytes after the end of the head");
     *field_lines = count;

@@ -6,6 +6,8 @@
  */
 #include "http/uri.h"
 
+#include <assert.h>
+
 static const char hex_digits[16] = "0123456789ABCDEF";
 
 /* What a decoded segment turned out to be. */
@@ -63,6 +65,7 @@ static int decode_segment(struct http_text raw, size_t *at, char *out, size_t *l
 /* The length of what is left of "/a/b/" when its last name goes; "/" stays. */
 static size_t parent_of(const char *out, size_t length)
 {
+    assert(length >= 1 && out[length - 1] == '/');
     if (length == 1)
         return 1;
     do {
@@ -97,6 +100,7 @@ int http_path_decode(struct http_text raw, char *out, size_t capacity, struct ht
         if (!in_name)
             length = kind == SEGMENT_PARENT ? parent_of(out, start) : start;
     }
+    assert(length >= 1 && length <= raw.length && out[0] == '/');
     out[length] = '\0';
     *path = (struct http_path){out, length, !in_name};
     return status;

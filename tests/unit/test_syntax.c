@@ -192,11 +192,37 @@ START_TEST(one_byte_off)
 }
 END_TEST
 
+/* A control byte anywhere in a long value, whatever stands beside it. */
+START_TEST(controls_anywhere)
+{
+    static const char start[] = "GET / HTTP/1.1\r\nHost: a\r\nX: ", end[] = "\r\n\r\n";
+    static const char fillers[] = {' ', '~', '\t', (char)0x80, (char)0xff};
+    enum { VALUE = 20, START = sizeof(start) - 1, END = sizeof(end) - 1 };
+    char head[START + VALUE + END];
+    memcpy(head, start, START);
+    memcpy(head + START + VALUE, end, END);
+    for (size_t at = 1; at < VALUE - 1; at++) {
+        for (int byte = 0; byte < 256; byte++) {
+            struct parsed parsed;
+            memset(head + START, fillers[(at + (size_t)byte) % sizeof(fillers)], VALUE);
+            head[START] = head[START + VALUE - 1] = 'x';
+            head[START + at] = (char)byte;
+            parse_bytes(&parsed, (struct http_text){head, sizeof(head)});
+            bool passes = byte == '\t' || (byte >= ' ' && byte != 0x7f);
+            ck_assert_msg(parsed.status == (passes ? 0 : 400), "RFC 9110 5.5: 0x%02x at %zu: %d",
+                          byte, at, parsed.status);
+            free(parsed.head);
+        }
+    }
+}
+END_TEST
+
 int main(void)
 {
     TCase *tcase = tcase_create("syntax");
     tcase_add_loop_test(tcase, syntax, 0, ROW_COUNT(rows));
     tcase_add_loop_test(tcase, known_on_failure, 0, ROW_COUNT(known_rows));
     tcase_add_test(tcase, one_byte_off);
+    tcase_add_test(tcase, controls_anywhere);
     return run_suite("syntax", tcase);
 }
