@@ -23,6 +23,14 @@ static int read_weight(struct http_text text)
     return weight <= 1000 ? weight : -1;
 }
 
+/* What many clients append, and all of our text fulfils: it does not narrow a range here. */
+static bool is_charset(struct http_text parameter)
+{
+    struct http_text name = HTTP_TEXT("charset=");
+    return parameter.length >= name.length &&
+           http_text_equal_nocase((struct http_text){parameter.data, name.length}, name);
+}
+
 /* Splits "name;q=0.5": the name is left in `*member`. The weight, or -1 if the member is no match.
  */
 static int split_weight(struct http_text *member)
@@ -31,7 +39,7 @@ static int split_weight(struct http_text *member)
     int weight = 1000;
     http_text_next_parameter(&rest, member);
     while (http_text_next_parameter(&rest, &parameter)) {
-        if (parameter.length == 0)
+        if (parameter.length == 0 || is_charset(parameter))
             continue;
         if (parameter.length < 2 || (parameter.data[0] | 0x20) != 'q' || parameter.data[1] != '=')
             return -1;

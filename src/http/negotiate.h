@@ -8,8 +8,8 @@
 
 /*
  * The weight of a media type, HTTP_TEXT("text"), HTTP_TEXT("html"): the most specific range that
- * matches decides. 1000 without an Accept field. Ranges with parameters other than q (and malformed
- * ones) match nothing.
+ * matches decides. 1000 without an Accept field. Ranges with parameters other than q and charset
+ * (and malformed ones) match nothing.
  */
 unsigned http_accept_weight(const struct http_request *request, struct http_text type,
                             struct http_text subtype);
