@@ -8,6 +8,7 @@
  */
 
 #include <evix/op.h>
+#include <evix/work.h>
 
 #include <sys/stat.h>
 
@@ -40,14 +41,19 @@ struct evix_stat {
 /* What a file operation works on. Embedded and owned by the caller, as the operation is. */
 struct evix_file_request {
     struct evix_loop *loop; /* private, as all below */
-    int directory;
+    struct evix_op *op;
+    int directory; /* or the file */
     int flags;
     const char *path;
+    uint64_t offset;
     struct evix_open_how how;
     struct evix_stat *stat;
-    uint64_t offset;
-    void *private_work[8];
-    uint64_t private_raw[32]; /* the kernel's own struct statx */
+    void *memory;          /* that a read fills */
+    struct evix_link link; /* among those that are under way */
+    union {
+        struct evix_work work; /* in the pool */
+        uint64_t raw[32];      /* in a ring: the kernel's own struct statx */
+    } u;
 };
 
 /*

@@ -18,13 +18,16 @@ typedef void evix_work_run_fn(struct evix_work *work);
 /* Runs in the loop's thread: exactly once, with 0, or -ECANCELED if `run` never ran. */
 typedef void evix_work_done_fn(struct evix_work *work, int error);
 
-/* Embedded and owned by the caller; the loop's from the start until `done` is called. */
+/*
+ * Embedded and owned by the caller; the loop's from the start until `done` is called.
+ * evix_loop_free() drops what is queued, waits for what runs, and calls no `done`.
+ */
 struct evix_work {
     struct evix_handle handle;
     evix_work_run_fn *run;
     evix_work_done_fn *done;
-    int state;              /* private */
-    struct evix_work *next; /* private */
+    int state;             /* private */
+    struct evix_link link; /* private */
 };
 
 /* Queues it. -EAGAIN if no thread at all could be started. */

@@ -10,6 +10,9 @@
 
 /* The best first. */
 static const struct backend *const ladder[] = {
+#ifdef HAVE_LIBURING
+    &backend_uring,
+#endif
 #ifdef HAVE_SYS_EPOLL_H
     &backend_epoll,
 #endif

@@ -14,6 +14,11 @@ libevix_la_SOURCES = \
 	src/evix/close.c \
 	src/evix/epoll_watch.c \
 	src/evix/epoll_watch.h \
+	src/evix/file.c \
+	src/evix/file_call.c \
+	src/evix/file_call.h \
+	src/evix/file_pool.c \
+	src/evix/file_pool.h \
 	src/evix/hook.c \
 	src/evix/io.c \
 	src/evix/list.c \
@@ -31,7 +36,28 @@ libevix_la_SOURCES = \
 	src/evix/timer_private.h \
 	src/evix/trace.c \
 	src/evix/trace.h \
-	src/evix/wake.c
+	src/evix/wake.c \
+	src/evix/work.c \
+	src/evix/work_pool.h
+
+# io_uring, through liburing.
+uring_sources = \
+	src/evix/backend_uring.c \
+	src/evix/file_ring.c \
+	src/evix/file_ring.h \
+	src/evix/uring.h \
+	src/evix/uring_buffers.c \
+	src/evix/uring_buffers.h \
+	src/evix/uring_file.c \
+	src/evix/uring_file.h \
+	src/evix/uring_op.c \
+	src/evix/uring_open.c \
+	src/evix/uring_open.h
+if LIBURING
+libevix_la_SOURCES += $(uring_sources)
+libevix_la_LIBADD += $(LIBURING_LIBS)
+endif
+EXTRA_DIST += $(uring_sources)
 
 evixincludedir = $(includedir)/evix
 evixinclude_HEADERS = \

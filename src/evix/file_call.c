@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * File operations as plain system calls, which may block.
+ * Does not know which thread it runs in, nor who waits.
+ * Called by file_pool.c in the pool's threads.
+ */
+#include "file_call.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+#ifdef __linux__
+#include <sys/syscall.h>
+#endif
+
+#ifdef SYS_openat2
+static int open_how(const struct evix_file_request *request)
+{
+    /* The kernel's struct open_how begins as ours does, and both are told by their size. */
+    return (int)syscall(SYS_openat2, request->directory, request->path, &request->how,
+                        sizeof(request->how));
+}
+#else
+static int open_how(const struct evix_file_request *request)
+{
+    (void)request;
+    errno = ENOSYS;
+    return -1;
+}
+#endif
+
+/*
+ * A kernel before 5.6 may still open what asks for no protection. EAGAIN is a rename on the path
+ * that came between (then it is worth another try), or a lease that somebody holds on the file.
+ */
+static ssize_t call_open(const struct evix_file_request *request)
+{
+    int fd, tries = 0;
+    do {
+        fd = open_how(request);
+    } while (fd < 0 && (errno == EINTR || (errno == EAGAIN && tries++ < FILE_OPEN_TRIES)));
+    if (fd < 0 && errno == ENOSYS && request->how.resolve == 0)
+        fd = openat(request->directory, request->path, (int)request->how.flags,
+                    (mode_t)request->how.mode);
+    return fd < 0 ? -errno : fd;
+}
+
+#ifdef __APPLE__
+#define st_mtim st_mtimespec
+#define st_ctim st_ctimespec
+#endif
+
+static ssize_t call_stat(const struct evix_file_request *request)
+{
+    struct stat found;
+    int error = request->path[0] == '\0'
+                    ? fstat(request->directory, &found)
+                    : fstatat(request->directory, request->path, &found, request->flags);
+    if (error < 0)
+        return -errno;
+    *request->stat = (struct evix_stat){
+        .size = (uint64_t)found.st_size,
+        .inode = (uint64_t)found.st_ino,
+        .device = (uint64_t)found.st_dev,
+        .mode = (uint32_t)found.st_mode,
+        .links = (uint32_t)found.st_nlink,
+        .modified = {found.st_mtim.tv_sec, (uint32_t)found.st_mtim.tv_nsec},
+        .changed = {found.st_ctim.tv_sec, (uint32_t)found.st_ctim.tv_nsec},
+    };
+    return 0;
+}
+
+static ssize_t call_read(const struct evix_op *op)
+{
+    const struct evix_file_request *request = file_request(op);
+    ssize_t got;
+    do {
+        got = pread(request->directory, request->memory, op->length, (off_t)request->offset);
+    } while (got < 0 && errno == EINTR);
+    return got < 0 ? -errno : got;
+}
+
+ssize_t file_call(const struct evix_op *op)
+{
+    switch ((enum op_kind)op->kind) {
+    case OP_FILE_OPEN:
+        return call_open(file_request(op));
+    case OP_FILE_STAT:
+        return call_stat(file_request(op));
+    case OP_FILE_READ:
+        return call_read(op);
+    default:
+        return -EINVAL;
+    }
+}
+
+ssize_t file_verdict(const struct evix_op *op, ssize_t result)
+{
+    if (!(op->flags & OP_CANCELLED) || (result >= 0 && op->kind != OP_FILE_OPEN))
+        return result;
+    if (result >= 0)
+        close((int)result);
+    return -ECANCELED;
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Opens a ring: tries the set-up flags from the best to the plainest, and checks the features.
+ * Does not submit anything; what a ring is used for is its owner's affair.
+ * Called by backend_uring.c for the loop's ring and by file_ring.c for a ring of files alone.
+ */
+#include "uring_open.h"
+
+#include <errno.h>
+
+/*
+ * The best first. A kernel answers -EINVAL to what it does not know: 6.1 has all, 5.19 the second
+ * row's COOP_TASKRUN, older ones neither. Deferred task work means that completions are prepared
+ * in our own call, in batches, and never interrupt us elsewhere; with SINGLE_ISSUER the kernel
+ * spares its locks. But work that waits to be run in our call does not make the descriptor
+ * readable for epoll (seen on 6.18 with files that a kernel thread opened): a ring that is watched
+ * goes without.
+ */
+static const unsigned setup_flags[] = {
+    IORING_SETUP_SINGLE_ISSUER | IORING_SETUP_DEFER_TASKRUN | IORING_SETUP_SUBMIT_ALL,
+    IORING_SETUP_COOP_TASKRUN | IORING_SETUP_SUBMIT_ALL,
+    0,
+};
+
+/*
+ * NODROP: completions that find the queue full are kept; SUBMIT_STABLE: vectors and message heads
+ * may be reused once submitted; FAST_POLL: sockets wait without a thread; EXT_ARG: the wait takes
+ * a timeout. All are there since 5.11.
+ */
+static const unsigned features =
+    IORING_FEAT_NODROP | IORING_FEAT_SUBMIT_STABLE | IORING_FEAT_FAST_POLL | IORING_FEAT_EXT_ARG;
+
+int uring_open(struct io_uring *ring, enum uring_use use, unsigned entries, unsigned completions)
+{
+    int error = -EINVAL;
+    size_t first = use == URING_POLLED ? 1 : 0;
+    for (size_t i = first; error == -EINVAL && i < sizeof(setup_flags) / sizeof(*setup_flags);
+         i++) {
+        struct io_uring_params parameters = {.cq_entries = completions};
+        parameters.flags =
+            setup_flags[i] | IORING_SETUP_R_DISABLED | IORING_SETUP_CQSIZE | IORING_SETUP_CLAMP;
+        /* The library returns its errors and leaves errno as it was: never look there. */
+        error = io_uring_queue_init_params(entries, ring, &parameters);
+    }
+    if (error < 0)
+        return error == -EINVAL ? -ENOSYS : error;
+    if ((ring->features & features) != features) {
+        io_uring_queue_exit(ring);
+        return -ENOSYS;
+    }
+    return 0;
+}
+
+int uring_start(struct io_uring *ring)
+{
+    /* liburing 2.3 declares io_uring_enable_rings() and does not export it. */
+    int error = io_uring_register((unsigned)ring->ring_fd, IORING_REGISTER_ENABLE_RINGS, NULL, 0);
+    if (error < 0)
+        return error;
+    /* Spares the kernel a look-up of the descriptor in each call; nothing is lost without it. */
+    (void)!io_uring_register_ring_fd(ring);
+    return 0;
+}
