@@ -57,3 +57,14 @@ void sockets_run_closing(struct evix_loop *loop)
         finish_close(loop, socket);
     }
 }
+
+/* Whoever asked for the descriptor to be closed has given it away: it must not leak. */
+void sockets_fini(struct evix_loop *loop)
+{
+    for (struct evix_socket *socket = loop->closing; socket; socket = socket->next) {
+        if (socket->fd >= 0)
+            close(socket->fd);
+        socket->fd = -1;
+        handle_stop(&socket->handle);
+    }
+}

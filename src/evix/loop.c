@@ -261,6 +261,8 @@ void evix_loop_free(struct evix_loop **out)
     signals_fini(loop);
     timers_fini(loop);
     loop->backend->close(loop);
+    ops_fini(loop);
+    sockets_fini(loop);
     io_fini(loop);
     wake_close(loop);
     ready_fini(loop);

@@ -185,4 +185,8 @@ void signals_fini(struct evix_loop *loop);
 void timers_fini(struct evix_loop *loop);
 void io_fini(struct evix_loop *loop);
 
+/* Once the backend has let go of everything: operations in a queue, and sockets being closed. */
+void ops_fini(struct evix_loop *loop);
+void sockets_fini(struct evix_loop *loop);
+
 #endif

@@ -10,6 +10,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <unistd.h>
 
 static_assert(sizeof(struct evix_op) <= 64, "a connection can afford a few operations");
 
@@ -197,6 +198,37 @@ uint64_t evix_op_progress(const struct evix_op *op)
         return op->u.range.sent;
     default:
         return 0;
+    }
+}
+
+/* ---- the loop's end ---- */
+
+/* Nobody is told of the result: a descriptor in it would be lost, and so would one to be closed. */
+static void cut_off(struct evix_op *op)
+{
+    struct evix_socket *socket = op->socket;
+    if (op->kind == OP_FILE_OPEN && op->state == OP_COMPLETED && op->result >= 0)
+        close(op->result);
+    op->state = OP_IDLE;
+    if (!socket)
+        return;
+    if (socket->writer == op)
+        socket->writer = NULL;
+    else
+        socket->reader = NULL;
+    if (socket->events & SOCKET_CLOSING)
+        socket_close_if_idle(socket);
+}
+
+void ops_fini(struct evix_loop *loop)
+{
+    struct op_queue *const queues[] = {&loop->started, &loop->ready.retry, &loop->completed};
+    struct evix_op *next;
+    for (size_t i = 0; i < sizeof(queues) / sizeof(queues[0]); i++) {
+        for (struct evix_op *op = op_queue_take(queues[i]); op; op = next) {
+            next = op->next;
+            cut_off(op);
+        }
     }
 }
 

@@ -445,10 +445,12 @@ void uring_op_flush(struct uring *uring)
 
 void uring_op_dropped(struct uring *uring, const struct io_uring_cqe *completion)
 {
-    (void)uring;
-    if (completion->user_data < URING_NO_POINTER || completion->user_data & URING_POLL_BIT)
+    if (completion->user_data < URING_NO_POINTER)
         return;
-    const struct evix_op *op = op_of(completion);
-    if (completion->res >= 0 && (op->kind == OP_ACCEPT || op->kind == OP_FILE_OPEN))
+    struct evix_op *op = op_of(completion);
+    bool is_poll = completion->user_data & URING_POLL_BIT;
+    if (!is_poll && completion->res >= 0 && (op->kind == OP_ACCEPT || op->kind == OP_FILE_OPEN))
         close(completion->res);
+    if (!(completion->flags & IORING_CQE_F_MORE))
+        op_complete(uring->loop, op, -ECANCELED); /* without a callback; its socket may close */
 }
