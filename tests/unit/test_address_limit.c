@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Tests src/server/address_limit.c: the limit, and the table against a plain count.
+ */
+#include "server/address_limit.h"
+
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct in6_addr address_of(unsigned number)
+{
+    struct in6_addr address = {0};
+
+    memcpy(address.s6_addr + 12, &number, sizeof(number));
+    return address;
+}
+
+START_TEST(no_limit_counts_nothing)
+{
+    struct address_limit limit;
+    struct in6_addr address = address_of(1);
+
+    address_limit_init(&limit, 0);
+    for (unsigned i = 0; i < 1000; i++)
+        ck_assert(address_limit_enter(&limit, &address));
+    address_limit_leave(&limit, &address);
+    ck_assert_ptr_null(limit.slots);
+    address_limit_fini(&limit);
+}
+END_TEST
+
+START_TEST(limit_is_per_address)
+{
+    struct address_limit limit;
+    struct in6_addr one = address_of(1), two = address_of(2);
+
+    address_limit_init(&limit, 2);
+    ck_assert(address_limit_enter(&limit, &one));
+    ck_assert(address_limit_enter(&limit, &one));
+    ck_assert(!address_limit_enter(&limit, &one));
+    ck_assert(address_limit_enter(&limit, &two));
+    address_limit_leave(&limit, &one);
+    ck_assert(address_limit_enter(&limit, &one));
+    ck_assert(!address_limit_enter(&limit, &one));
+    address_limit_fini(&limit);
+}
+END_TEST
+
+/* Many addresses come and go at random: growing and gap-closing must lose none. */
+START_TEST(table_agrees_with_a_plain_count)
+{
+    enum { ADDRESSES = 700, ROUNDS = 200000, MOST = 3 };
+    static unsigned counts[ADDRESSES];
+    struct address_limit limit;
+
+    srand(1);
+    memset(counts, 0, sizeof(counts));
+    address_limit_init(&limit, MOST);
+    for (unsigned i = 0; i < ROUNDS; i++) {
+        unsigned number = (unsigned)rand() % ADDRESSES;
+        struct in6_addr address = address_of(number * 4096);
+
+        if (rand() % 2 == 0) {
+            bool entered = address_limit_enter(&limit, &address);
+            ck_assert_int_eq(entered, counts[number] < MOST);
+            counts[number] += entered;
+        } else if (counts[number] != 0) {
+            address_limit_leave(&limit, &address);
+            counts[number]--;
+        }
+    }
+    unsigned used = 0;
+    for (unsigned i = 0; i < ADDRESSES; i++)
+        used += counts[i] != 0;
+    ck_assert_uint_eq(limit.used, used);
+    address_limit_fini(&limit);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("address_limit");
+    TCase *tests = tcase_create("address_limit");
+
+    tcase_add_test(tests, no_limit_counts_nothing);
+    tcase_add_test(tests, limit_is_per_address);
+    tcase_add_test(tests, table_agrees_with_a_plain_count);
+    suite_add_tcase(suite, tests);
+
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
