@@ -59,7 +59,7 @@ void sockets_run_closing(struct evix_loop *loop)
 }
 
 /* Whoever asked for the descriptor to be closed has given it away: it must not leak. */
-void sockets_fini(struct evix_loop *loop)
+void closing_fini(struct evix_loop *loop)
 {
     for (struct evix_socket *socket = loop->closing; socket; socket = socket->next) {
         if (socket->fd >= 0)

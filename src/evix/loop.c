@@ -262,7 +262,7 @@ void evix_loop_free(struct evix_loop **out)
     timers_fini(loop);
     loop->backend->close(loop);
     ops_fini(loop);
-    sockets_fini(loop);
+    closing_fini(loop);
     io_fini(loop);
     wake_close(loop);
     ready_fini(loop);

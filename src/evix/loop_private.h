@@ -187,6 +187,6 @@ void io_fini(struct evix_loop *loop);
 
 /* Once the backend has let go of everything: operations in a queue, and sockets being closed. */
 void ops_fini(struct evix_loop *loop);
-void sockets_fini(struct evix_loop *loop);
+void closing_fini(struct evix_loop *loop);
 
 #endif
