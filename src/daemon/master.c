@@ -83,7 +83,7 @@ static void stop_gracefully(struct master *master, int number)
     uint32_t shutdown_ms = master->config->timeouts.shutdown_ms;
     log_event(stop_level(master), "stopping: finishing what is in flight");
     master->state = STATE_FINISHING;
-    sockets_close(&master->sockets);
+    sockets_stop_listening(&master->sockets);
     if (shutdown_ms != 0)
         evix_timer_start(&master->deadline, (uint64_t)shutdown_ms + SHUTDOWN_GRACE_MS, 0);
     children_stop(&master->children, number);
@@ -94,7 +94,7 @@ static void stop_now(struct master *master)
     if (master->state != STATE_ENDING && master->exit_code == EXIT_CODE_CLEAN)
         log_event(stop_level(master), "stopping at once");
     master->state = STATE_ENDING;
-    sockets_close(&master->sockets);
+    sockets_stop_listening(&master->sockets);
     evix_timer_start(&master->deadline, STOP_NOW_MS, 0);
     children_stop(&master->children, SIGINT);
 }
@@ -291,7 +291,7 @@ static void serve(struct master *master)
 close_loop:
     close_loop(master);
 close_sockets:
-    sockets_fini(&master->sockets);
+    sockets_close(&master->sockets);
 }
 
 int master_check(const struct config *config)

@@ -201,7 +201,7 @@ int sockets_open(struct sockets *sockets, const struct config *config, unsigned 
     sockets->listeners = calloc(config->listen_count, sizeof(*sockets->listeners));
     sockets->fds = malloc(count * sizeof(*sockets->fds));
     if (sockets->listeners == NULL || sockets->fds == NULL)
-        goto fini;
+        goto close_sockets;
     for (size_t i = 0; i < count; i++)
         sockets->fds[i] = -1;
     sockets->workers = workers;
@@ -212,14 +212,14 @@ int sockets_open(struct sockets *sockets, const struct config *config, unsigned 
         if (error < 0) {
             log_event(LOG_LEVEL_ERROR, "cannot listen on %s: %s", listen->address,
                       failure_reason(listen, error));
-            goto fini;
+            goto close_sockets;
         }
     }
     warn_of_backlog(config);
     return 0;
 
-fini:
-    sockets_fini(sockets);
+close_sockets:
+    sockets_close(sockets);
     return error;
 }
 
@@ -244,7 +244,7 @@ static void close_listener(struct sockets *sockets, size_t index)
         unix_socket_remove(&sockets->config->listen[index], listener->device, listener->inode);
 }
 
-void sockets_close(struct sockets *sockets)
+void sockets_stop_listening(struct sockets *sockets)
 {
     if (sockets->workers == 0)
         return;
@@ -252,9 +252,9 @@ void sockets_close(struct sockets *sockets)
         close_listener(sockets, i);
 }
 
-void sockets_fini(struct sockets *sockets)
+void sockets_close(struct sockets *sockets)
 {
-    sockets_close(sockets);
+    sockets_stop_listening(sockets);
     free(sockets->listeners);
     free(sockets->fds);
     *sockets = (struct sockets){0};

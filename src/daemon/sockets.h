@@ -41,9 +41,9 @@ const int *sockets_of_worker(const struct sockets *sockets, unsigned worker);
  * Closes the master's descriptors (workers have theirs) and removes the files of unix sockets that
  * are still ours. Calling it twice is fine.
  */
-void sockets_close(struct sockets *sockets);
+void sockets_stop_listening(struct sockets *sockets);
 
-/* Frees the rest. */
-void sockets_fini(struct sockets *sockets);
+/* The same, and frees the rest. */
+void sockets_close(struct sockets *sockets);
 
 #endif

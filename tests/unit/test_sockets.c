@@ -140,10 +140,10 @@ START_TEST(each_worker_has_a_socket_on_the_chosen_port)
         for (unsigned other = 0; other < worker; other++)
             ck_assert_int_ne(fd, sockets_of_worker(&sockets, other)[0]);
     }
-    sockets_close(&sockets);
+    sockets_stop_listening(&sockets);
     ck_assert_int_eq(connect_v4(port), -ECONNREFUSED);
+    sockets_stop_listening(&sockets);
     sockets_close(&sockets);
-    sockets_fini(&sockets);
 }
 END_TEST
 
@@ -173,7 +173,7 @@ START_TEST(connections_spread_over_the_workers)
     ck_assert_int_eq(total, 96);
     for (int i = 0; i < 96; i++)
         close(clients[i]);
-    sockets_fini(&sockets);
+    sockets_close(&sockets);
 }
 END_TEST
 
@@ -189,9 +189,9 @@ START_TEST(port_of_another_server_is_refused)
     struct config other = {.listen = &second, .listen_count = 1};
     ck_assert_int_eq(sockets_open(&ours, &other, 2), -EADDRINUSE);
     ck_assert_str_eq(last_line, "cannot listen on 127.0.0.1:PORT: Address already in use");
-    sockets_fini(&theirs);
+    sockets_close(&theirs);
     ck_assert_int_eq(sockets_open(&ours, &other, 2), 0);
-    sockets_fini(&ours);
+    sockets_close(&ours);
 }
 END_TEST
 
@@ -232,12 +232,12 @@ START_TEST(port_is_free_again_after_connections)
     char byte;
     ck_assert_int_eq(read(client, &byte, 1), 0);
     close(client);
-    sockets_fini(&sockets);
+    sockets_close(&sockets);
 
     struct config_listen second = listen_v4(port);
     struct config again = {.listen = &second, .listen_count = 1};
     ck_assert_int_eq(sockets_open(&sockets, &again, 2), 0);
-    sockets_fini(&sockets);
+    sockets_close(&sockets);
 }
 END_TEST
 
@@ -250,7 +250,7 @@ START_TEST(wildcard_takes_ipv4_clients)
     int client = connect_v4(port_of(sockets_of_worker(&sockets, 0)[0]));
     ck_assert_int_ge(client, 0);
     close(client);
-    sockets_fini(&sockets);
+    sockets_close(&sockets);
 }
 END_TEST
 
@@ -268,9 +268,9 @@ START_TEST(v6_only_leaves_ipv4_to_another_listener)
         pair[1] = listen_v4(port);
         struct config other = {.listen = &pair[1], .listen_count = 1};
         ck_assert_int_eq(sockets_open(&second, &other, 1), 0);
-        sockets_fini(&second);
+        sockets_close(&second);
     }
-    sockets_fini(&first);
+    sockets_close(&first);
 }
 END_TEST
 
@@ -291,7 +291,7 @@ START_TEST(failure_leaves_nothing_open)
     close(next);
     ck_assert_int_eq(next, lowest);
     ck_assert_int_eq(access(unix_path(&three[1]), F_OK), -1);
-    sockets_fini(&theirs);
+    sockets_close(&theirs);
 }
 END_TEST
 
@@ -311,7 +311,7 @@ START_TEST(unix_socket_has_its_mode_and_is_removed)
     int client = connect_unix(&listen);
     ck_assert_int_ge(client, 0);
     close(client);
-    sockets_fini(&sockets);
+    sockets_close(&sockets);
     ck_assert_int_eq(lstat(unix_path(&listen), &status), -1);
 }
 END_TEST
@@ -331,7 +331,7 @@ START_TEST(stale_unix_socket_is_replaced)
     int client = connect_unix(&listen_to);
     ck_assert_int_ge(client, 0);
     close(client);
-    sockets_fini(&sockets);
+    sockets_close(&sockets);
 }
 END_TEST
 
@@ -347,7 +347,7 @@ START_TEST(live_unix_socket_is_left_alone)
     int client = connect_unix(&listen);
     ck_assert_int_ge(client, 0);
     close(client);
-    sockets_fini(&theirs);
+    sockets_close(&theirs);
 }
 END_TEST
 
@@ -376,11 +376,11 @@ START_TEST(socket_of_a_successor_is_not_removed)
     ck_assert_int_eq(sockets_open(&ours, &config, 1), 0);
     ck_assert_int_eq(unlink(unix_path(&listen)), 0);
     ck_assert_int_eq(sockets_open(&successor, &config, 1), 0);
-    sockets_fini(&ours);
+    sockets_close(&ours);
     int client = connect_unix(&listen);
     ck_assert_int_ge(client, 0);
     close(client);
-    sockets_fini(&successor);
+    sockets_close(&successor);
 }
 END_TEST
 
