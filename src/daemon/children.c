@@ -92,7 +92,6 @@ static _Noreturn void become_worker(const struct child *child, int control_fd)
         .index = child->index,
         .control_fd = control_fd,
         .log_fd = options->log_fd,
-        .master = child->children->master,
     };
     worker_process_run(&process);
 }
@@ -232,7 +231,7 @@ void children_reap(struct children *children)
 
 int children_start(struct children *children, const struct children_options *options)
 {
-    *children = (struct children){.options = *options, .master = getpid()};
+    *children = (struct children){.options = *options};
     children->never_ready = options->count;
     children->table = calloc(options->count, sizeof(*children->table));
     if (children->table == NULL) {

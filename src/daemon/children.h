@@ -41,7 +41,6 @@ struct children {
     struct child *table;
     unsigned running;
     unsigned never_ready; /* workers that have not served yet */
-    pid_t master;
     bool is_stopping;
 };
 

@@ -12,36 +12,47 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <string.h>
 #include <unistd.h>
 
 /*
  * Only a file that was made right here is given away. To give away one that was found would hand
  * any file of the host to whoever can put a link into the folder.
  */
-static void create_file(const char *path, const struct privileges *privileges)
+static int create_file(const char *path, const struct privileges *privileges)
 {
     int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0640);
-    if (fd < 0) {
-        if (errno != EEXIST)
-            log_event(LOG_LEVEL_WARNING, "cannot create the log file %s: %m", path);
-        return;
-    }
-    if (fchown(fd, privileges->uid, privileges->gid) != 0)
-        log_event(LOG_LEVEL_WARNING, "cannot give the log file %s to the workers: %m", path);
+    if (fd < 0)
+        return errno == EEXIST ? 0 : -errno;
+    int error = 0;
+    if (privileges->is_dropped && fchown(fd, privileges->uid, privileges->gid) != 0)
+        error = -errno;
     close(fd);
+    return error;
 }
 
-void log_files_create(const struct config *config, const struct privileges *privileges)
+static int create_reported(const char *path, const struct privileges *privileges)
 {
-    if (!privileges->is_dropped)
-        return;
+    int error = create_file(path, privileges);
+    if (error < 0)
+        log_event(LOG_LEVEL_ERROR, "cannot create the log file %s: %s", path, strerror(-error));
+    return error;
+}
+
+int log_files_create(const struct config *config, const struct privileges *privileges)
+{
+    int result = 0;
     if (config->error_log.target == CONFIG_TARGET_FILE)
-        create_file(config->error_log.path, privileges);
+        result = create_reported(config->error_log.path, privileges);
     for (size_t i = 0; i < config->host_count; i++) {
         const struct config_access_log *log = &config->hosts[i].access_log;
+        int error = 0;
         if (log->target == CONFIG_TARGET_FILE)
-            create_file(log->path, privileges);
+            error = create_reported(log->path, privileges);
+        if (error < 0)
+            result = error;
     }
+    return result;
 }
 
 int log_files_check_formats(const struct config *config)

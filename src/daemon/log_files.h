@@ -5,12 +5,13 @@
 #include "daemon/privileges.h"
 
 /*
- * Creates the log files of the configuration that do not exist, and gives them to the user that
- * workers run as, who could not make them in a folder of root's. Done before workers open them: at
- * start and after each rotation. Files that exist are left alone, whoever has put them there. An
- * error is a warning: the worker that cannot open its log says the rest.
+ * Sees to it that the log files of the configuration can be written. Those that do not exist are
+ * created, and given to the user that workers run as, who could not make them in a folder of
+ * root's; those that exist are left as they are, whoever has put them there. Done before workers
+ * open them: at start and after each rotation. 0, or a negative errno, logged.
  */
-void log_files_create(const struct config *config, const struct privileges *privileges);
+CONFIG_MUST_CHECK int log_files_create(const struct config *config,
+                                       const struct privileges *privileges);
 
 /* Compiles the format of each access log to see whether it can be. 0, or -EINVAL, logged. */
 CONFIG_MUST_CHECK int log_files_check_formats(const struct config *config);

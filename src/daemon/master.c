@@ -133,7 +133,8 @@ static void on_all_gone(void *data)
 static void reopen_logs(struct master *master)
 {
     log_event(LOG_LEVEL_INFO, "opening the logs anew");
-    log_files_create(master->config, &master->privileges);
+    /* One that cannot be created was logged; its old file stays in use. */
+    (void)!log_files_create(master->config, &master->privileges);
     error_log_reopen(&master->error_log);
     children_reopen_logs(&master->children);
 }
@@ -189,6 +190,20 @@ static int watch_signals(struct master *master)
 }
 
 /* Starting */
+
+/*
+ * Nothing is delivered before there are handlers: an order that comes early waits for them, and a
+ * mask that we were started with holds nobody off.
+ */
+static void block_signals(bool is_blocked)
+{
+    sigset_t signals;
+    if (is_blocked)
+        sigfillset(&signals);
+    else
+        sigemptyset(&signals);
+    sigprocmask(SIG_SETMASK, &signals, NULL);
+}
 
 static void on_report(void *data, const char *text)
 {
@@ -284,6 +299,7 @@ static void serve(struct master *master)
         }
     }
     master->exit_code = EXIT_CODE_CLEAN;
+    block_signals(false);
     supervise(master, count);
     if (config->pid_file[0] != '\0')
         pid_file_remove(config->pid_file);
@@ -304,22 +320,29 @@ int master_check(const struct config *config)
     return error < 0 ? error : format_error;
 }
 
+static void run_with_log(struct master *master)
+{
+    const struct config *config = master->config;
+    master->exit_code = EXIT_CODE_START;
+    if (log_files_create(config, &master->privileges) < 0)
+        return;
+    if (error_log_open(&master->error_log, &config->error_log) < 0)
+        return;
+    serve(master);
+    if (master->state >= STATE_SERVING && master->exit_code == EXIT_CODE_CLEAN)
+        log_event(stop_level(master), "stopped");
+    error_log_close(&master->error_log);
+}
+
 int master_run(const struct config *config, const char *directory)
 {
     struct master master = {.config = config, .directory = directory, .exit_code = EXIT_CODE_USAGE};
+    block_signals(true);
     signal(SIGPIPE, SIG_IGN); /* in the workers too: a client that left is an error of its socket */
-    if (log_files_check_formats(config) < 0)
-        return master.exit_code;
-    if (privileges_init(&master.privileges, config) < 0)
-        return master.exit_code;
-    log_files_create(config, &master.privileges);
-    master.exit_code = EXIT_CODE_START;
-    if (error_log_open(&master.error_log, &config->error_log) == 0) {
-        serve(&master);
-        if (master.state >= STATE_SERVING && master.exit_code == EXIT_CODE_CLEAN)
-            log_event(stop_level(&master), "stopped");
-        error_log_close(&master.error_log);
+    if (log_files_check_formats(config) == 0 && privileges_init(&master.privileges, config) == 0) {
+        run_with_log(&master);
+        privileges_fini(&master.privileges);
     }
-    privileges_fini(&master.privileges);
+    block_signals(false);
     return master.exit_code;
 }

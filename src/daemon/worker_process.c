@@ -18,8 +18,6 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <unistd.h>
 
 /*
  * The copies of the master's descriptors: while a worker held the other ends of its siblings'
@@ -54,22 +52,12 @@ static void reset_signals(void)
     sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-/* Braces beside the belt of the control stream. After privileges went, which clears it. */
-static int die_with_master(pid_t master)
-{
-    if (prctl(PR_SET_PDEATHSIG, SIGTERM, 0, 0, 0) != 0)
-        return -errno;
-    return getppid() == master ? 0 : -ESRCH; /* it died before we asked */
-}
-
 void worker_process_run(const struct worker_process *process)
 {
     reset_signals();
     int error = close_inherited(process);
     if (error == 0)
         error = privileges_drop(process->privileges);
-    if (error == 0)
-        error = die_with_master(process->master);
     if (error < 0) {
         log_event(LOG_LEVEL_ERROR, "worker %u cannot start: %s", process->index, strerror(-error));
         exit(EXIT_CODE_START);

@@ -11,9 +11,9 @@ struct worker_process {
     const struct privileges *privileges;
     const int *listeners; /* one a config listener */
     unsigned index;
-    int control_fd;
-    int log_fd;   /* -1: none */
-    pid_t master; /* whose child it is, if that still lives */
+    int control_fd; /* ends with the master, however that ends: no PR_SET_PDEATHSIG is needed, whose
+                       signal would come on top, and look like an order to stop at once */
+    int log_fd;     /* -1: none */
 };
 
 /*
