@@ -142,7 +142,7 @@ class Json(Logged):
 
     def test_every_line_is_json(self):
         exchange(self.address, b'GET /small.bin?j HTTP/1.1\r\nHost: test\r\nUser-Agent: \xff"\\\t\r\n\r\n')
-        exchange(self.address, b"nonsense?j \r\n\r\n")
+        exchange(self.address, b"GET /bad?j  HTTP/1.1\r\nHost: test\r\n\r\n")
         fetch(self.address, "/none?j")
         entries = [json.loads(line) for line in self.lines("?j", 3)]
         self.assertEqual([entry["status"] for entry in entries], [200, 400, 404])
@@ -172,7 +172,7 @@ class Rotation(Logged):
             fetch(self.address, "/small.bin?r=%04d" % number)
             if number == count // 2:
                 os.rename(self.path, rotated)
-                self.daemon.signal(signal.SIGUSR1)
+                self.daemon.send_signal(signal.SIGUSR1)
         wait_until(lambda: "r=%04d" % (count - 1) in "".join(self.read()), "the last line", timeout=5)
         found = [
             re.search(r"r=(\d+)", line)[1]

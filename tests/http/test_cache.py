@@ -209,7 +209,8 @@ class WhileSent(Site):
         except WireError:
             body = b""
         self.assertLess(len(body), self.SIZE)
-        self.assertEqual(body.strip(b"x"), b"", "something else in the body")
+        # What lies in the socket's queue are pages of the file: those the kernel itself clears.
+        self.assertLessEqual(set(body), set(b"x\0"), "something else in the body")
 
     def test_growing_sends_what_was_promised(self):
         """B152"""

@@ -5,12 +5,12 @@ import hashlib
 import html.parser
 import os
 import re
-import unittest
 import urllib.parse
+from email.utils import parsedate_to_datetime
 
 import suite
 import tree
-from evixd import Daemon, TestCase
+from evixd import Daemon, TestCase, configuration, host
 from wire import Connection, fetch, request
 
 TYPES = (
@@ -107,7 +107,6 @@ class Fields(Served):
         self.assertEqual(response.get("Accept-Ranges"), "bytes")
         status = os.stat(os.path.join(self.root, "size-1024.bin"))
         self.assertIsNotNone(response.get("Last-Modified"))
-        from email.utils import parsedate_to_datetime
         self.assertEqual(
             parsedate_to_datetime(response.get("Last-Modified")).timestamp(), int(status.st_mtime)
         )
@@ -174,7 +173,6 @@ class OddTimes(TestCase):
         modified = response.get("Last-Modified")
         if modified is not None:
             self.assertRegex(modified, r"\A\w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d GMT\Z")
-            from email.utils import parsedate_to_datetime
             self.assertLessEqual(
                 parsedate_to_datetime(modified), parsedate_to_datetime(response.get("Date")),
                 "9110 8.8.2.1: not later than the message",
@@ -212,8 +210,10 @@ class Mirror(TestCase):
                 data = tree.content(200 + number, len(folder))
                 tree.write(cls.root, folder + name, data)
                 cls.expected[b"/" + folder + name] = data
-        tree.write(cls.root, b"empty/.hidden", b"hidden")
-        return Daemon(directory=cls.root)
+        os.mkdir(os.path.join(cls.root, "empty"))
+        return Daemon(config=configuration(
+            hosts=[host(cls.root, {"path": "/", "listing": True, "dotfiles": True})]
+        ))
 
     def test_every_file_by_its_encoded_name(self):
         """B34, B36, B42: whatever the name, it is served under its percent-encoded form."""

@@ -44,9 +44,9 @@ ROWS = (
     ("5.2.4 dots and semicolon", "/..;/secret.txt", 404, None),
     ("overlong UTF-8 is no dot", "/%c0%ae%c0%ae/secret.txt", 404, None),
     ("several slashes are one", "//a///b.txt", 200, b"b"),
-    ("B42 ..x", "/..x", 200, b"dots"),
     ("B42 x..", "/x..", 200, b"dots"),
-    ("B42 ...", "/...", 200, b"dots"),
+    ("B90 ..x is a hidden name", "/..x", 404, None),
+    ("B90 ... is a hidden name", "/...", 404, None),
     ("B42 a..b", "/a..b/x", 200, b"dots"),
     ("query does not matter", "/a/b.txt?x=/../..", 200, b"b"),
     ("query with a bad escape does not matter", "/a/b.txt?%zz", 200, b"b"),
@@ -140,6 +140,24 @@ class Unreadable(Site):
         if os.access(path, os.R_OK):
             self.skipTest("this user (root) may read everything")
         self.assertEqual(fetch(self.address, "/locked.txt").status, 403)
+
+
+@suite.cases((
+    ("B42 ..x", "/..x", 200), ("B42 ...", "/...", 200), ("B42 a..b", "/a..b/x", 200),
+    ("dot file", "/.htpasswd", 200), ("dot folder", "/.git/config", 200), ("dot", "/./..x", 200),
+    ("still beneath the root", "/../../secret.txt", 404),
+    ("still beneath the root, encoded", "/%2e%2e/%2e%2e/secret.txt", 404),
+))
+class DotfilesOn(Site):
+    """Only a segment equal to `..` is special where names that begin with a dot are served."""
+
+    @classmethod
+    def serve(cls):
+        cls.populate()
+        return Daemon(config=configuration(hosts=[host(cls.root, {"path": "/", "dotfiles": True})]))
+
+    def check(self, _label, target, status):
+        self.assertEqual(fetch(self.address, target).status, status)
 
 
 # label, setting of symlinks, target, statuses

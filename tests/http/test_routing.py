@@ -21,7 +21,6 @@ HOSTS = (
     ("wildcard needs its dot", "xtwo.example", "default"),
     ("exact wins over wildcard", "www.two.example", "three"),
     ("unknown name", "unknown.example", "default"),
-    ("empty", "", "default"),
     ("IPv4 address", "127.0.0.1", "default"),
     ("IPv6 address", "[::1]:80", "default"),
     ("none at all", None, "default"),
@@ -36,7 +35,7 @@ class Site(TestCase):
         for name in ("default/a/x", "default/a/b/x", "default/a/bc/x", "default/img/x",
                      "default/img2/x", "default/img../secret", "default/list/x", "default/nolist/x",
                      "default/dot/.x", "default/a/.x", "default/start/home.htm",
-                     "default/start/index.html", "default/h/x", "default/h/in/x"):
+                     "default/start/index.html", "default/h/x", "default/h/in/x", "default/file"):
             tree.write(cls.root, name, name)
         tree.write(cls.root, "elsewhere/other/x", "elsewhere")
         root = cls.root
@@ -49,6 +48,7 @@ class Site(TestCase):
                 {"path": "/", "headers": {"X-Where": "root"}},
                 {"path": "/a", "headers": {"X-Where": "a"}},
                 {"path": "/a/b", "headers": {"X-Where": "a-b"}},
+                {"path": "/file", "headers": {"X-Where": "file"}},
                 {"path": "/img/", "headers": {"X-Where": "img"}},
                 {"path": "/list/", "listing": True},
                 {"path": "/dot/", "dotfiles": True},
@@ -68,6 +68,10 @@ class Hosts(Site):
         response, = exchange(self.address, request("/who.txt", host=name, version=version))
         self.assertIn(response.body.decode(), who if isinstance(who, tuple) else (who,))
 
+    def test_empty_name_is_refused(self):
+        """B86, 9110 4.2.1: a URI of http has a host."""
+        self.assertEqual(exchange(self.address, request("/who.txt", host=""))[0].status, 400)
+
     def test_absolute_form_wins_over_host(self):
         """9112 3.2.2"""
         data = b"GET http://one.example/who.txt HTTP/1.1\r\nHost: default.example\r\n\r\n"
@@ -78,7 +82,7 @@ class Hosts(Site):
 LOCATIONS = (
     ("longest prefix", "/a/b/x", "a-b"),
     ("shorter prefix", "/a/x", "a"),
-    ("the prefix itself", "/a/b", "a-b"),
+    ("the prefix itself", "/file", "file"),
     ("segment border", "/a/bc/x", "a"),
     ("B84 no border, other folder", "/img2/x", "root"),
     ("B84 dots are no border", "/img../secret", "root"),

@@ -202,7 +202,7 @@ class Daemon:
         else:
             self.kill()
 
-    def signal(self, number):
+    def send_signal(self, number):
         self.process.send_signal(number)
 
     def wait(self, timeout=10):
@@ -217,7 +217,7 @@ class Daemon:
     def stop(self, number=signal.SIGTERM, status=0, timeout=15):
         """Stops it and checks all that it left."""
         if self.process.poll() is None:
-            self.signal(number)
+            self.send_signal(number)
         code = self.wait(timeout)
         self.close()
         self.check_log()

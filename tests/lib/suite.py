@@ -68,15 +68,24 @@ def main(limit=60):
         tests = loader.loadTestsFromNames(sys.argv[1:], module)
     else:
         tests = loader.loadTestsFromModule(module)
+    results = []
+
+    def make_result(*arguments, **options):
+        results.append(_Result(*arguments, **options))
+        return results[0]
+
     runner = unittest.TextTestRunner(
-        stream=sys.stdout, verbosity=2, resultclass=_Result, warnings="error"
+        stream=sys.stdout, verbosity=2, resultclass=make_result, warnings="error"
     )
+    late = 0
     try:
-        result = runner.run(tests)
+        runner.run(tests)
     except TimeLimit as error:
-        print("%s\n# 0 passed, 1 failed, 0 skipped" % error)
-        sys.exit(1)
-    failed = len(result.failures) + len(result.errors) + len(result.unexpectedSuccesses)
+        results[0].printErrors()
+        print(error)
+        late = 1
+    result = results[0]
+    failed = late + len(result.failures) + len(result.errors) + len(result.unexpectedSuccesses)
     for test, reason in result.skipped:
         print("# skipped: %s: %s" % (test, reason))
     print("# %d passed, %d failed, %d skipped" % (result.passed, failed, len(result.skipped)))

@@ -10,7 +10,7 @@ import unittest
 
 import suite
 import tree
-from evixd import Daemon, configuration, host, run
+from evixd import Daemon, configuration, host, run, wait_until
 from wire import fetch
 
 
@@ -35,8 +35,8 @@ class Folder(unittest.TestCase):
 
 # label, configuration (ROOT stands for a folder), line, pattern
 WRONG = (
-    ("syntax", 'workers = ;\n', 1, ""),
-    ("syntax, further down", 'workers = 1;\nhosts = (\n{ root = "ROOT" \n', None, ""),
+    ("syntax", 'workers = ;\n', 1, "syntax"),
+    ("syntax, further down", 'workers = 1;\nhosts = (\n{ root = "ROOT" \n', None, "syntax"),
     ("unknown name", 'workers = 1;\nworker = 2;\nhosts = ({ root = "ROOT"; });\n', 2, "workers"),
     ("unknown name in a group", 'limits = {\n  conections = 5;\n};\nhosts = ({ root = "ROOT"; });\n', 2, "connections"),
     ("unknown name in a location", 'hosts = ({ root = "ROOT";\n locations = ({ path = "/";\n listings = true; }); });\n', 3, "listing"),
@@ -122,8 +122,9 @@ class Right(Folder):
         self.write(self.full())
         with Daemon(config=self.full().replace("/error.log", "/other.log"), listeners=0) as daemon:
             del daemon
-            from evixd import wait_until
             wait_until(lambda: os.path.exists(self.folder + "/s"), "the socket")
+            self.assertEqual(fetch(self.folder + "/s", "/").status, 200)
+            wait_until(lambda: os.path.exists(self.folder + "/pid"), "the pid file")
             before = self.snapshot()
             for option in ("-t", "-T"):
                 self.assertEqual(run(option, "-c", self.path).returncode, 0)

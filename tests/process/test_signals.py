@@ -50,7 +50,7 @@ class Graceful(Site):
         """B140: a download in flight is finished, whole; the exit status is 0."""
         daemon = self.running()
         connection = self.downloading(daemon)
-        daemon.signal(number)
+        daemon.send_signal(number)
         self.wait_for_stopping(daemon)
         self.assertTrue(connection.take(SIZE) == b"x" * SIZE)
         connection.expect_end()
@@ -63,7 +63,7 @@ class Graceful(Site):
         idle.read_response()
         fresh = Connection(daemon.address)
         started = time.monotonic()
-        daemon.signal(signal.SIGTERM)
+        daemon.send_signal(signal.SIGTERM)
         self.assertEqual(idle.read_to_end(), b"")
         daemon.wait()
         self.assertLess(time.monotonic() - started, 5 * TIME_SCALE)
@@ -77,7 +77,7 @@ class Graceful(Site):
             connection.send(request("/echo", "POST", ["Content-Length: 10"], body=b"first"))
             connection.read_head("POST")
             self.assertEqual(connection.take(5), b"first")
-            daemon.signal(signal.SIGTERM)
+            daemon.send_signal(signal.SIGTERM)
             self.wait_for_stopping(daemon)
             connection.send(b"after")
             self.assertEqual(connection.take(5), b"after")
@@ -87,7 +87,7 @@ class Graceful(Site):
     def test_nobody_new_is_let_in(self):
         daemon = self.running()
         connection = self.downloading(daemon)
-        daemon.signal(signal.SIGTERM)
+        daemon.send_signal(signal.SIGTERM)
         self.wait_for_stopping(daemon)
 
         def refused():
@@ -107,7 +107,7 @@ class Graceful(Site):
         daemon = self.running(shutdown=0.5)
         self.downloading(daemon)
         started = time.monotonic()
-        daemon.signal(signal.SIGTERM)
+        daemon.send_signal(signal.SIGTERM)
         self.assertEqual(daemon.wait(), 0)
         took = time.monotonic() - started
         self.assertGreater(took, 0.3)
@@ -125,7 +125,7 @@ class AtOnce(Site):
     def test_second_term(self):
         daemon = self.running(shutdown=60)
         self.downloading(daemon)
-        daemon.signal(signal.SIGTERM)
+        daemon.send_signal(signal.SIGTERM)
         self.wait_for_stopping(daemon)
         started = time.monotonic()
         daemon.stop(signal.SIGTERM)
@@ -151,8 +151,8 @@ class AtOnce(Site):
         """However many signals come, none does harm."""
         daemon = self.running(workers=2)
         for _ in range(200):
-            daemon.signal(signal.SIGUSR1)
-            daemon.signal(signal.SIGCHLD)
+            daemon.send_signal(signal.SIGUSR1)
+            daemon.send_signal(signal.SIGCHLD)
         self.assertEqual(fetch(daemon.address, "/small.bin").body, b"small")
         daemon.stop()
 
