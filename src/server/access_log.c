@@ -8,6 +8,7 @@
 #include "server/access_log.h"
 
 #include "log/log.h"
+#include "server/log_piece.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -133,6 +134,14 @@ static ssize_t add_line(struct access_log *log, const struct access_record *reco
 {
     return log_format_line(&log->format, record, &log->clock, log->buffer + log->used,
                            ACCESS_LOG_BUFFER_BYTES - log->used);
+}
+
+bool access_log_wants_response(const struct access_log *log)
+{
+    for (size_t i = 0; i < log->format.count; i++)
+        if (log->format.pieces[i].kind == PIECE_RESPONSE_FIELD)
+            return true;
+    return false;
 }
 
 void access_log_write(struct access_log *log, const struct access_record *record)

@@ -43,6 +43,9 @@ static inline bool access_log_is_on(const struct access_log *log)
     return log->buffer != NULL;
 }
 
+/* Whether the format asks for fields of responses. */
+bool access_log_wants_response(const struct access_log *log);
+
 /* Adds one line. Nothing in the record needs to stay. */
 void access_log_write(struct access_log *log, const struct access_record *record);
 

@@ -4,8 +4,10 @@
  * It does not format or write: access_log.c does.
  * Called by http1_response.c.
  */
+#include "server/connection.h"
 #include "server/access_record.h"
 
+#include <stdlib.h>
 #include <time.h>
 
 #include "log/log.h"
@@ -22,24 +24,72 @@ static struct access_log *log_of(const struct exchange *exchange)
     return host != NULL && access_log_is_on(host->access_log) ? host->access_log : NULL;
 }
 
-bool access_record_keep(struct exchange *exchange)
+static bool give_up(struct exchange *exchange)
 {
-    if (log_of(exchange) == NULL || exchange_defer(exchange))
-        return true;
     log_event(LOG_LEVEL_ERROR, "no memory to log a request: connection closed");
     connection_abort(exchange->carrier);
     return false;
 }
 
-static bool find_field(void *data, struct http_text name, struct http_text *value)
+bool access_record_keep(struct exchange *exchange)
 {
-    const struct http_request *request = data;
+    return log_of(exchange) == NULL || exchange_defer(exchange) || give_up(exchange);
+}
+
+bool access_record_keep_head(struct exchange *exchange, const char *head, size_t length)
+{
+    struct access_log *log = log_of(exchange);
+
+    if (log == NULL || !access_log_wants_response(log))
+        return true;
+    exchange->head_copy = malloc(length);
+    if (exchange->head_copy == NULL)
+        return give_up(exchange);
+    memcpy(exchange->head_copy, head, length);
+    return true;
+}
+
+static bool find_request_field(void *data, struct http_text name, struct http_text *value)
+{
+    const struct http_request *request = ((const struct exchange *)data)->request;
 
     for (unsigned i = 0; i < request->field_count; i++) {
         if (http_text_equal_nocase(request->fields[i].name, name)) {
             *value = request->fields[i].value;
             return true;
         }
+    }
+    return false;
+}
+
+/* Up to the end of its line, without it. */
+static struct http_text first_line(struct http_text text)
+{
+    size_t length = 0;
+
+    while (length < text.length && text.data[length] != '\r' && text.data[length] != '\n')
+        length++;
+    return (struct http_text){text.data, length};
+}
+
+/* Our own head: each line is "Name: value\r\n", after the status line. */
+static bool find_response_field(void *data, struct http_text name, struct http_text *value)
+{
+    const struct exchange *exchange = data;
+    struct http_text rest = {exchange->head_copy, exchange->head_bytes};
+
+    while (exchange->head_copy != NULL && rest.length != 0) {
+        struct http_text line = first_line(rest);
+
+        if (line.length > name.length + 1 && line.data[name.length] == ':' &&
+            http_text_equal_nocase((struct http_text){line.data, name.length}, name)) {
+            line.data += name.length + 1;
+            line.length -= name.length + 1;
+            *value = http_text_trim(line);
+            return true;
+        }
+        rest.data += line.length + 2;
+        rest.length -= line.length + 2 < rest.length ? line.length + 2 : rest.length;
     }
     return false;
 }
@@ -53,26 +103,16 @@ static struct http_text value_of(const struct http_request *request, enum http_f
 
 static void fill_request(struct access_record *record, const struct http_request *request)
 {
-    const struct http_text *target = &request->target;
-    const struct http_text *method = &request->method_text;
-
-    record->method = *method;
-    record->target = *target;
+    /* What has no target could not be taken apart: the line as it came says more. */
+    if (request->target.length != 0)
+        record->method = request->method_text;
+    record->target = request->target;
     if (request->has_version)
         record->protocol =
             request->minor_version == 0 ? HTTP_TEXT("HTTP/1.0") : HTTP_TEXT("HTTP/1.1");
-    /* The line as it came: from the method to the end of the version. */
-    if (method->data != NULL && target->data != NULL && target->data > method->data) {
-        size_t length = (size_t)(target->data - method->data) + target->length;
-
-        if (request->has_version)
-            length += 1 + record->protocol.length;
-        record->request_line = (struct http_text){method->data, length};
-    }
+    record->request_line = first_line(request->head);
     record->referer = value_of(request, HTTP_FIELD_REFERER);
     record->user_agent = value_of(request, HTTP_FIELD_USER_AGENT);
-    record->request_field = find_field;
-    record->field_data = (void *)(uintptr_t)request;
 }
 
 void access_record_write(const struct exchange *exchange, const struct connection *connection)
@@ -99,6 +139,9 @@ void access_record_write(const struct exchange *exchange, const struct connectio
         .request_number = exchange->number,
         .aborted = exchange->is_aborted,
         .keep_alive = !exchange->close,
+        .request_field = find_request_field,
+        .response_field = find_response_field,
+        .field_data = (void *)(uintptr_t)exchange,
     };
     fill_request(&record, exchange->request);
     access_log_write(log, &record);

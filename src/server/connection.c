@@ -173,6 +173,10 @@ static void on_closed(struct transport *transport)
 
 void connection_abort(struct connection *connection)
 {
+    if (connection->is_closing)
+        return;
+    if (connection_is_busy(connection))
+        transport_reset(&connection->transport);
     close_now(connection);
 }
 
@@ -213,6 +217,10 @@ static enum connection_wait wait_of(const struct connection *connection)
 {
     if (connection->is_lingering)
         return WAIT_LINGER;
+    /* Whoever owes content that is sent back is measured by that, or it would begin anew with each
+       byte that goes the other way. */
+    if (http1_awaits_content(connection) && connection->exchange->wants_content)
+        return WAIT_CONTENT;
     if (connection->sending != NULL || connection->is_sending_file)
         return WAIT_SEND;
     if (connection->exchange != NULL)
@@ -243,12 +251,12 @@ static uint64_t timeout_of(const struct connection *connection)
     return 0;
 }
 
-/* Sets the deadline if its reason has changed, or (keep-alive, sending) the wait begins anew. */
+/* Sets the deadline if its reason has changed, or something has left and the wait begins anew. */
 static void update_deadline(struct connection *connection, bool anew)
 {
     enum connection_wait wait = wait_of(connection);
 
-    if (wait == connection->wait && !anew)
+    if (wait == connection->wait && (!anew || wait == WAIT_CONTENT))
         return;
     connection->wait = wait;
     connection->progress_mark = UINT64_MAX;
@@ -282,7 +290,8 @@ static bool moves_enough(struct connection *connection, bool was_measured)
 
     if (was_measured && (moved == 0 || moved < least))
         return false;
-    update_deadline(connection, true);
+    deadline_move(&connection->deadline, evix_now_ms(connection->worker->loop),
+                  timeout_of(connection));
     connection->progress_mark = now;
     return true;
 }
@@ -309,8 +318,8 @@ static void on_deadline(struct evix_timer *timer)
 
         log_event(LOG_LEVEL_INFO, "%s takes its response too slowly: cut off",
                   connection_peer(connection, peer));
-    }
-    if (connection->wait == WAIT_HEAD || connection->wait == WAIT_CONTENT) {
+        connection_abort(connection);
+    } else if (connection->wait == WAIT_HEAD || connection->wait == WAIT_CONTENT) {
         deadline_start(deadline, 0, tick_ms);
         http1_time_out(connection);
     } else {

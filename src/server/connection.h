@@ -60,7 +60,7 @@ struct connection {
 /* Takes over an accepted descriptor; closes it if the connection can't be had. */
 void connection_open(struct worker *worker, int fd, uint16_t local_port);
 
-/* Ends it at once; what is being sent is cut off. */
+/* Ends it at once; what is being sent is cut off, and the client sees that (a reset). */
 void connection_abort(struct connection *connection);
 
 /* The worker stops: no request after the one under way; an idle connection closes now. */

@@ -10,6 +10,8 @@
 #include <unistd.h>
 
 #include "log/log.h"
+#include "server/deadline.h"
+#include "server/transport.h"
 #include "server/worker_state.h"
 
 /* malloc(3)ed bytes. */

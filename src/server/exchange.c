@@ -179,6 +179,8 @@ void exchange_release(struct exchange *exchange)
         representation_unref(&exchange->content);
     free(exchange->request_copy);
     free(exchange->path_copy);
+    free(exchange->head_copy);
     exchange->request_copy = NULL;
     exchange->path_copy = NULL;
+    exchange->head_copy = NULL;
 }

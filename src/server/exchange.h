@@ -58,6 +58,7 @@ struct exchange {
     struct exchange *next; /* in a pool, or in an output's list */
     struct http_request *request_copy;
     char *path_copy;
+    char *head_copy; /* of the response, for the access log */
 
     enum content_framing content_framing;
     uint64_t content_remaining;  /* CONTENT_COUNTED */

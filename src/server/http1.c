@@ -4,6 +4,7 @@
  * It does not receive or wait: connection.c does; responses leave by http1_response.c.
  * Called by connection.c.
  */
+#include "server/connection.h"
 #include "server/http1.h"
 
 #include <assert.h>

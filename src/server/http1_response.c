@@ -4,6 +4,7 @@
  * It does not decide what is answered, nor when the connection ends.
  * Called by exchange.c through the responder, and by connection.c.
  */
+#include "server/connection.h"
 #include "server/http1_response.h"
 
 #include <assert.h>
@@ -163,6 +164,8 @@ static bool write_head(struct connection *connection, struct exchange *exchange,
     if (!exchange->is_head)
         http_write(&writer, response->text);
     assert(!writer.failed);
+    if (!access_record_keep_head(exchange, start, exchange->head_bytes))
+        return false;
     output_commit(output, start, (size_t)(writer.at - start));
     exchange->queued_bytes += (uint64_t)(writer.at - start);
     return true;

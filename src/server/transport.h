@@ -30,6 +30,7 @@ struct transport_ops {
     void (*send_file)(struct transport *transport, struct evix_op *op, int fd, int64_t offset,
                       uint32_t length);
     void (*shutdown)(struct transport *transport);
+    void (*reset)(struct transport *transport);
     void (*close)(struct transport *transport);
 };
 
@@ -78,6 +79,15 @@ static inline void transport_send_file(struct transport *transport, struct evix_
 static inline void transport_shutdown(struct transport *transport)
 {
     transport->ops->shutdown(transport);
+}
+
+/*
+ * Before a close that gives the client up: what was not delivered is dropped, and the client is
+ * told by a reset. Without it the kernel goes on sending, for as long as a slow client likes.
+ */
+static inline void transport_reset(struct transport *transport)
+{
+    transport->ops->reset(transport);
 }
 
 static inline void transport_close(struct transport *transport)

@@ -73,6 +73,14 @@ static void plain_shutdown(struct transport *transport)
     (void)shutdown(transport->socket.fd, SHUT_WR);
 }
 
+static void plain_reset(struct transport *transport)
+{
+    struct linger linger = {.l_onoff = 1, .l_linger = 0};
+
+    /* socket(7); if it fails, the close is a plain one. */
+    (void)setsockopt(transport->socket.fd, SOL_SOCKET, SO_LINGER, &linger, sizeof(linger));
+}
+
 static void on_closed(struct evix_socket *socket)
 {
     struct transport *transport = EVIX_CONTAINER_OF(socket, struct transport, socket);
@@ -93,6 +101,7 @@ static const struct transport_ops plain_ops = {
     .send = plain_send,
     .send_file = plain_send_file,
     .shutdown = plain_shutdown,
+    .reset = plain_reset,
     .close = plain_close,
 };
 

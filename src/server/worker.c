@@ -4,6 +4,7 @@
  * It does not fork, open sockets or drop privileges: the master has.
  * Called by the daemon, in the worker's process.
  */
+#include "server/connection.h"
 #include "server/worker.h"
 
 #include <errno.h>
@@ -189,7 +190,7 @@ static int open_store(struct worker *worker)
         [CONFIG_CACHE_WATCH] = STORE_WATCH,
     };
     const struct config *config = worker->config;
-    struct store_options options = {
+    worker->store_options = (struct store_options){
         .freshness = freshness[config->files.cache],
         .entries = config->files.entries,
         .descriptors = CACHE_DESCRIPTORS_MOST,
@@ -200,7 +201,7 @@ static int open_store(struct worker *worker)
         .format_date = format_date,
         .encode_path = encode_path,
     };
-    int error = store_new(&worker->store, worker->loop, &options);
+    int error = store_new(&worker->store, worker->loop, &worker->store_options);
 
     if (error != 0)
         log_event(LOG_LEVEL_ERROR, "worker %u: cannot set up the file cache: %s", worker->index,

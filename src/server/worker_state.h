@@ -9,11 +9,11 @@
 #include "http/head.h"
 #include "server/address_limit.h"
 #include "server/clock.h"
-#include "server/connection.h"
 #include "server/output.h"
 #include "server/route.h"
 #include "server/worker.h"
 
+struct connection;
 struct echo_session;
 struct listener;
 
@@ -28,6 +28,7 @@ struct worker_signal {
 struct worker {
     const struct config *config;
     struct evix_loop *loop;
+    struct store_options store_options;
     struct store *store;
     struct route_table routes;
     struct clock clock;
@@ -76,7 +77,7 @@ void worker_connection_opened(struct worker *worker);
 void worker_connection_closed(struct worker *worker);
 
 /* The client of an exchange, as text for a log line. */
-#define WORKER_CLIENT_BYTES CONNECTION_PEER_BYTES
+#define WORKER_CLIENT_BYTES INET6_ADDRSTRLEN
 const char *worker_client(const struct exchange *exchange, char out[WORKER_CLIENT_BYTES]);
 
 #endif
