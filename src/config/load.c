@@ -149,7 +149,7 @@ static int finish(struct loader *loader, int error, struct config **out,
 {
     int result;
 
-    if (error == 0 && !loader->errors.out_of_memory)
+    if (error == 0 && !loader->text.broken && !loader->errors.out_of_memory)
         load_tree(loader);
     result = errors_report(&loader->errors, &loader->text, errors);
     errors_fini(&loader->errors);

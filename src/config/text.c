@@ -130,6 +130,7 @@ static void copy_block_comment(struct scan *scan)
         close++;
     if (close >= scan->end - 1) {
         errors_add(scan->errors, scan->text->line, "a comment begins here and is never closed");
+        scan->text->broken = true;
         scan->at = scan->end;
         return;
     }
@@ -148,6 +149,7 @@ static void copy_string(struct scan *scan)
     }
     if (at == scan->end) {
         errors_add(scan->errors, scan->text->line, "a string begins here and is never closed");
+        scan->text->broken = true;
         scan->at = scan->end;
         return;
     }
@@ -224,14 +226,17 @@ static void include(struct scan *scan, const char *quote)
     const char *newline = memchr(from, '\n', (size_t)(scan->end - from));
     size_t left = (size_t)((newline == NULL ? scan->end : newline) - from);
     const char *close = memchr(from, '"', left);
-    int folder = from[0] == '/' || slash == NULL ? 0 : (int)(slash + 1 - scan->file);
+    int folder = 0;
     char *path;
 
     scan->at = close == NULL ? from + left : close + 1;
-    if (close == NULL) {
+    if (close == NULL || close == from) {
         errors_add(scan->errors, scan->text->line, "@include: expected a path in quotes");
+        scan->text->broken = true;
         return;
     }
+    if (from[0] != '/' && slash != NULL)
+        folder = (int)(slash + 1 - scan->file);
     path =
         arena_print(scan->text->arena, "%.*s%.*s", folder, scan->file, (int)(close - from), from);
     if (path == NULL) {
@@ -240,6 +245,15 @@ static void include(struct scan *scan, const char *quote)
     }
     add_file(scan->text, path, scan->text->line, scan->depth + 1, scan->errors, NULL);
     start_segment(scan);
+}
+
+/* No at sign may reach libconfig, whose own includes can end the process. */
+static void refuse_at(struct scan *scan)
+{
+    errors_add(scan->errors, scan->text->line,
+               "unexpected \"@\": expected @include \"PATH\" at the start of a line");
+    scan->text->broken = true;
+    scan->at++;
 }
 
 static void scan_file(struct scan *scan)
@@ -264,6 +278,8 @@ static void scan_file(struct scan *scan)
             copy_number(scan);
         else if (is_word(byte))
             copy_word(scan);
+        else if (byte == '@')
+            refuse_at(scan);
         else
             copy(scan, 1);
     }

@@ -13,6 +13,7 @@
  * and a comment that is never closed swallows the rest of the file (an error).
  */
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct config_arena;
@@ -37,6 +38,7 @@ struct text {
     size_t length;
     size_t capacity;
     unsigned line; /* that is being added to */
+    bool broken;   /* something is never closed, or out of place: parsing it would tell no more */
     struct text_segment *segments;
     size_t segment_count;
     size_t segment_capacity;

@@ -220,6 +220,13 @@ static const struct {
     {HOST "@include \"www\"", "test.conf:2: www: Is a directory\n"},
     {HOST "@include \"/dev/null\"", "test.conf:2: /dev/null: not a regular file\n"},
     {HOST "@include \"x", "test.conf:2: @include: expected a path in quotes\n"},
+    {HOST "@include \"", "test.conf:2: @include: expected a path in quotes\n"},
+    {HOST "@include \"\"", "test.conf:2: @include: expected a path in quotes\n"},
+    {HOST "@include \"none\" @include \"/\"",
+     "test.conf:2: none: No such file or directory\n"
+     "test.conf:2: unexpected \"@\": expected @include \"PATH\" at the start of a line\n"},
+    {HOST "user = 5 @include \"/\";",
+     "test.conf:2: unexpected \"@\": expected @include \"PATH\" at the start of a line\n"},
     {"@include \"test.conf\"\n", "test.conf:1: @include: more than 10 files deep\n"},
 };
 
