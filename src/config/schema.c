@@ -366,7 +366,9 @@ static const struct schema_setting redirect_settings[] = {
      PLACE(struct config_location, redirect_to),
      .check = rules_check_redirect,
      .expected = "an absolute path, or a URL that begins with http:// or https://",
-     .about = "Stands for the location's path; what follows it and the query are kept."},
+     .about =
+         "Stands for the location's path; what follows it and the query are kept. Both end with a "
+         "slash, or neither."},
 };
 static const struct schema_record redirect = {
     .name = "redirect",

@@ -89,6 +89,26 @@ static void end_listen(struct loader *loader, const struct config_listen *listen
                    "listen.mode: only a unix socket has permissions");
 }
 
+static bool ends_with_slash(const char *text)
+{
+    return text[0] != '\0' && text[strlen(text) - 1] == '/';
+}
+
+/* What follows the path is put behind `to`. With a slash at the end of one of them only, "/c" and
+ * "/" would make "//x", another host, of "/c/x"; and "/" and "https://a.example" would make
+ * "https://a.example.evil.example" of "/.evil.example". */
+static void check_redirect(struct loader *loader, const struct config_location *location,
+                           const config_setting_t *redirect)
+{
+    if (location->path[0] == '\0' || location->redirect_to[0] == '\0' ||
+        ends_with_slash(location->path) == ends_with_slash(location->redirect_to))
+        return;
+    errors_add(&loader->errors, member_line(redirect, "to"),
+               "redirect.to: expected a slash at the end of both or neither of the path \"%.200s\" "
+               "and \"%.200s\", which stands for it",
+               location->path, location->redirect_to);
+}
+
 /* A redirect is named by its group; naming the handler, too, is allowed if it is the same. */
 static void end_location(struct loader *loader, struct config_location *location,
                          const config_setting_t *group)
@@ -101,10 +121,13 @@ static void end_location(struct loader *loader, struct config_location *location
     if (!redirect && location->handler == CONFIG_HANDLER_REDIRECT)
         errors_add(&loader->errors, member_line(group, "handler"),
                    "location.handler: \"redirect\" needs a redirect = { status = ...; to = ...; }");
-    if (redirect)
+    if (redirect) {
         location->handler = CONFIG_HANDLER_REDIRECT;
-    else
+        check_redirect(loader, location,
+                       config_setting_get_member((config_setting_t *)group, "redirect"));
+    } else {
         location->redirect_status = 0;
+    }
     location->path_length = strlen(location->path);
 }
 

@@ -169,7 +169,7 @@ static const struct {
      "test.conf:3: location.path: \"/a\" has a location already, at test.conf:1\n"},
     {"hosts = ( { root = \"www\"; locations = ( { path = \"/a\"; handler = \"statc\"; },\n"
      " { path = \"/b\"; handler = \"redirect\"; },\n"
-     " { path = \"/c\"; handler = \"echo\"; redirect = { to = \"/\"; }; },\n"
+     " { path = \"/c\"; handler = \"echo\"; redirect = { to = \"/g\"; }; },\n"
      " { path = \"/d\"; redirect = { status = 300; to = \"//evil.example/\"; }; },\n"
      " { path = \"/e\"; redirect = { to = \"/a b\"; }; },\n"
      " { path = \"/f\"; redirect = { status = 301; }; } ); } );",
@@ -183,6 +183,16 @@ static const struct {
      "test.conf:5: redirect.to: expected a path or URL without query, as it is to be sent "
      "(percent-encoded), found \"/a b\"\n"
      "test.conf:6: redirect: \"to\" is missing\n"},
+    /* B84 again, for redirects: what would lead to another host */
+    {"hosts = ( { root = \"www\"; locations = ( { path = \"/c\"; redirect = { to = \"/\"; }; },\n"
+     " { path = \"/\"; redirect = { to = \"https://a.example\"; }; },\n"
+     " { path = \"/d/\"; redirect = { to = \"/e\"; }; } ); } );",
+     "test.conf:1: redirect.to: expected a slash at the end of both or neither of the path \"/c\" "
+     "and \"/\", which stands for it\n"
+     "test.conf:2: redirect.to: expected a slash at the end of both or neither of the path \"/\" "
+     "and \"https://a.example\", which stands for it\n"
+     "test.conf:3: redirect.to: expected a slash at the end of both or neither of the path \"/d/\" "
+     "and \"/e\", which stands for it\n"},
     {"hosts = ( { root = \"www\"; index = ( \"a/b\", \"..\" ); listing = \"yes\"; } );",
      "test.conf:1: location.index: expected the name of a file, without a slash, found \"a/b\"\n"
      "test.conf:1: location.index: expected the name of a file, without a slash, found \"..\"\n"

@@ -95,7 +95,7 @@ START_TEST(test_right_configuration)
         "listen = ( { address = \":80\"; }, { address = \"unix:/x\"; } );\n"
         "hosts = ( { names = \"a\"; root = \"@/www\"; access_log = { format = \"%h\"; };\n"
         "  locations = ( { path = \"/x\"; headers = { B = \"2\"; A = \"\"; }; },\n"
-        "    { path = \"/y\"; redirect = { to = \"/\"; }; } ); } );\n";
+        "    { path = \"/y/\"; redirect = { to = \"/\"; }; } ); } );\n";
 
     fixture_write("more.conf", "user = \"root\";\n");
     ck_assert_uint_gt(fail_each(text, NULL, 0), 50);
