@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: MIT
-dist_man_MANS += man/evixd.8
+dist_man_MANS += man/evixd.8 man/evixd.conf.5
