@@ -6,6 +6,7 @@
  */
 #include "config/config.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
@@ -26,6 +27,7 @@ static uint64_t get_unsigned(const void *base, const struct schema_setting *sett
     uint64_t wide;
     uint32_t narrow;
 
+    assert(setting->width == sizeof(wide) || setting->width == sizeof(narrow));
     if (setting->width == sizeof(wide)) {
         get(base, setting->offset, &wide, sizeof(wide));
         return wide;

@@ -6,6 +6,7 @@
  */
 #include "config/errors.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -83,6 +84,7 @@ static void report_entry(const struct errors_entry *entry, const struct text *te
         sink->report(sink->data, entry->message);
         return;
     }
+    assert(text != NULL);
     file = text_place(text, entry->line, &file_line);
     snprintf(line, sizeof(line), "%.400s:%u: %s", file, file_line, entry->message);
     sink->report(sink->data, line);

@@ -6,7 +6,7 @@
  */
 #include "config/load.h"
 
-#include <stdio.h>
+#include <assert.h>
 #include <string.h>
 #include <strings.h>
 
@@ -82,6 +82,7 @@ void headers_load(struct loader *loader, const config_setting_t *group,
         if (check_field(loader, node, value))
             count = set_field(loader, headers, count, config_setting_name(node), value);
     }
+    assert(count <= location->header_count + own);
     location->headers = headers;
     location->header_count = count;
 }

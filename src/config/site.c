@@ -6,6 +6,7 @@
  */
 #include "config/load.h"
 
+#include <assert.h>
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,7 +30,7 @@ static void begin_listen(struct loader *loader, struct config_listen *listen, un
     listen->address = "";
     store_standards(loader, &schema_listen, listen);
     listen->line = line;
-    listen->source = load_source(loader, line);
+    listen->source = line == 0 ? "" : load_source(loader, line); /* the command line has none */
 }
 
 static void begin_host(struct loader *loader, struct config_host *host, const struct config *config,
@@ -182,6 +183,7 @@ static void complete_locations(struct loader *loader, struct config_host *host)
     }
     if (find_location(all, count, "/") == NULL)
         add_location(loader, host, &all[count++], "/");
+    assert(count > 0 && count <= host->location_count + 2);
     qsort(all, count, sizeof(*all), compare_locations);
     host->locations = all;
     host->location_count = count;

@@ -6,6 +6,7 @@
  */
 #include "config/suggest.h"
 
+#include <assert.h>
 #include <ctype.h>
 #include <limits.h>
 #include <stdbool.h>
@@ -58,6 +59,7 @@ void suggest_offer(struct suggestion *suggestion, const char *known)
     unsigned distance = suggest_distance(suggestion->name, known);
     size_t allowed = strlen(suggestion->name) / 3;
 
+    assert(suggestion->nearest == NULL || suggestion->distance <= strlen(suggestion->name));
     if (allowed < 1)
         allowed = 1;
     if (distance > allowed || distance >= strlen(known))

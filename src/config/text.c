@@ -6,6 +6,7 @@
  */
 #include "config/text.h"
 
+#include <assert.h>
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -57,6 +58,7 @@ static void append(struct scan *scan, const char *bytes, size_t length)
         text->bytes = grown;
         text->capacity = capacity;
     }
+    assert(text->length + length < text->capacity);
     memcpy(text->bytes + text->length, bytes, length);
     text->length += length;
     text->bytes[text->length] = '\0';
@@ -66,6 +68,7 @@ static void start_segment(struct scan *scan)
 {
     struct text *text = scan->text;
 
+    assert(text->segment_count == 0 || text->segments[text->segment_count - 1].line <= text->line);
     if (text->segment_count == text->segment_capacity) {
         size_t capacity = 2 * text->segment_capacity + 8;
         struct text_segment *grown = arena_array(text->arena, capacity, sizeof(*grown));
@@ -87,6 +90,7 @@ const char *text_place(const struct text *text, unsigned line, unsigned *out_lin
 {
     size_t low = 0, high = text->segment_count;
 
+    assert(line > 0);
     while (high - low > 1) {
         size_t middle = low + (high - low) / 2;
 

@@ -129,6 +129,7 @@ static int store_choice(const struct value_context *context, const struct schema
     if (setting->type == SCHEMA_CHOICE)
         return -EINVAL;
     if (setting->type == SCHEMA_FORMAT) {
+        assert(setting->check != NULL);
         if (setting->check(value->text) != NULL)
             return -EINVAL;
         put_unsigned(base, setting, setting->other);
@@ -262,6 +263,7 @@ int value_store_names(const struct value_context *context, const struct schema_s
 {
     char **copies = arena_array(context->arena, count, sizeof(*copies));
 
+    assert(setting->type == SCHEMA_NAMES);
     if (copies == NULL)
         return -ENOMEM;
     for (size_t i = 0; i < count; i++) {

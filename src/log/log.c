@@ -6,6 +6,7 @@
  */
 #include "log/log.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -40,6 +41,7 @@ static void on_default_sink(void *data, enum log_level level, const char *line, 
 
 void log_set_level(enum log_level level)
 {
+    assert(level < LOG_LEVEL_COUNT);
     log_threshold = level;
 }
 
@@ -51,6 +53,7 @@ void log_set_sink(log_sink_fn *new_sink, void *data)
 
 const char *log_level_name(enum log_level level)
 {
+    assert(level < LOG_LEVEL_COUNT);
     return level_names[level];
 }
 
@@ -145,6 +148,7 @@ size_t log_escape(char *out, size_t size, const char *text, size_t length)
 {
     size_t ignored;
 
+    assert(size > 0);
     return escape(out, size, text, length, &ignored);
 }
 
