@@ -23,8 +23,10 @@
 
 static int64_t age_ns(struct evix_time time, struct evix_time now)
 {
-    int64_t seconds = now.seconds - time.seconds;
+    int64_t seconds;
 
+    if (__builtin_sub_overflow(now.seconds, time.seconds, &seconds))
+        return time.seconds < 0 ? INT64_MAX : INT64_MIN;
     if (seconds > 3600)
         return INT64_MAX;
     if (seconds < -3600)

@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: MIT */
+/* Bodies of files: exactly the promised bytes, hot and cold; cut files fail; released at any time.
+ */
+#include "files_fixture.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+static struct place place;
+
+static void begin(bool cold)
+{
+    place_open(&place, STORE_WATCH);
+    place.store->never_inline = cold;
+}
+
+static void expect_range(const char *path, uint64_t offset, uint64_t length)
+{
+    struct representation *file = place_ask(&place, path);
+    char *whole = file_content(file), *text;
+    struct body *body;
+    size_t got;
+    int error;
+
+    ck_assert_int_eq(body_from_file(&body, place.store, file, offset, length), 0);
+    ck_assert_int_eq(body->length, (int64_t)length);
+    representation_unref(&file); /* the body has a reference of its own */
+    text = body_read(&place, body, &got, &error);
+    ck_assert_int_eq(error, 0);
+    ck_assert_uint_eq(got, length);
+    ck_assert(memcmp(text, whole + offset, length) == 0);
+    body_release(body);
+    free(text);
+    free(whole);
+}
+
+/* Sizes around pages, chunks and pieces; ranges at the start, the end and across borders. */
+START_TEST(ranges)
+{
+    const size_t lengths[] = {1,      4096,   65536,  65537,   131071,  131072, 131073,
+                              262143, 262144, 262145, 1 << 20, 3 << 20, 5000001};
+
+    begin(_i == 1);
+    for (size_t i = 0; i < COUNT(lengths); i++) {
+        size_t size = lengths[i];
+        char name[32];
+
+        snprintf(name, sizeof(name), "f%zu", size);
+        place_fill(&place, name, size, (unsigned)i);
+        snprintf(name, sizeof(name), "/f%zu", size);
+        expect_range(name, 0, size);
+        expect_range(name, 0, 1);
+        expect_range(name, size - 1, 1);
+        expect_range(name, size, 0);
+        expect_range(name, size / 3, size / 2);
+        expect_range(name, size / 2, size - size / 2);
+    }
+    place_write(&place, "empty", "");
+    expect_range("/empty", 0, 0);
+    place_close(&place);
+}
+END_TEST
+
+/* Hot: file ranges of bounded length. Cold: bytes, after a wait. Small: bytes at once. */
+START_TEST(kinds)
+{
+    struct representation *file;
+    struct body_piece piece;
+    struct body *body;
+
+    begin(false);
+    place_fill(&place, "large", 1 << 20, 1);
+    place_fill(&place, "small", 1000, 1);
+    file = place_ask(&place, "/large");
+    ck_assert_int_eq(body_from_file(&body, place.store, file, 0, file->size), 0);
+    for (unsigned i = 0; i < 4; i++) {
+        body_next(body, &piece);
+        ck_assert_int_eq(piece.kind, BODY_FILE); /* just written, so it is in the page cache */
+        ck_assert_int_eq(piece.fd, file->fd);
+        ck_assert_int_eq(piece.offset, i * 262144);
+        ck_assert_uint_eq(piece.length, 262144);
+    }
+    body_next(body, &piece);
+    ck_assert_int_eq(piece.kind, BODY_END);
+    body_release(body);
+    representation_unref(&file);
+
+    file = place_ask(&place, "/small");
+    ck_assert_int_eq(body_from_file(&body, place.store, file, 10, 20), 0);
+    body_next(body, &piece);
+    ck_assert_int_eq(piece.kind, BODY_BYTES);
+    ck_assert_ptr_eq(piece.data, file->bytes + 10);
+    ck_assert_uint_eq(piece.length, 20);
+    body_release(body);
+    representation_unref(&file);
+    place_close(&place);
+}
+END_TEST
+
+/* What was dropped from the page cache is not given as a range, if the file system can drop it. */
+START_TEST(really_cold)
+{
+    struct representation *file;
+    struct body_piece piece;
+    struct body *body;
+    char *whole, *text;
+    size_t got;
+    int error, fd;
+
+    begin(false);
+    place_fill(&place, "large", 1 << 20, 1);
+    fd = open(place_path(&place, "large"), O_RDONLY | O_CLOEXEC);
+    file = place_ask(&place, "/large");
+    ck_assert_int_eq(fsync(fd), 0);
+    ck_assert_int_eq(posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED), 0);
+    ck_assert_int_eq(body_from_file(&body, place.store, file, 0, file->size), 0);
+    text = body_read(&place, body, &got, &error);
+    ck_assert_int_eq(error, 0);
+    ck_assert_uint_eq(got, 1 << 20);
+    whole = file_content(file);
+    ck_assert_mem_eq(text, whole, 1 << 20);
+    body_next(body, &piece);
+    ck_assert_int_eq(piece.kind, BODY_END);
+    body_release(body);
+    representation_unref(&file);
+    free(text);
+    free(whole);
+    close(fd);
+    place_close(&place);
+}
+END_TEST
+
+/* B148: what is missing is never made up. */
+START_TEST(cut_short)
+{
+    struct representation *file;
+    struct body *body;
+    char *text;
+    size_t got;
+    int error;
+
+    begin(true);
+    place_fill(&place, "large", 1 << 20, 1);
+    file = place_ask(&place, "/large");
+    ck_assert_int_eq(body_from_file(&body, place.store, file, 0, file->size), 0);
+    ck_assert_int_eq(truncate(place_path(&place, "large"), 300001), 0);
+    text = body_read(&place, body, &got, &error);
+    ck_assert_int_eq(error, -ENODATA);
+    ck_assert_uint_eq(got, 300001);
+    body_release(body);
+    free(text);
+    representation_unref(&file);
+    place_close(&place);
+}
+END_TEST
+
+/* B152: a file that grows gives what was promised and no more. */
+START_TEST(growing)
+{
+    struct representation *file;
+    struct body *body;
+    char *text;
+    size_t got;
+    int error, fd;
+
+    begin(_i == 1);
+    place_fill(&place, "large", 100000, 1);
+    file = place_ask(&place, "/large");
+    ck_assert_int_eq(body_from_file(&body, place.store, file, 0, file->size), 0);
+    fd = open(place_path(&place, "large"), O_WRONLY | O_APPEND | O_CLOEXEC);
+    ck_assert_int_eq(write(fd, "more", 4), 4);
+    close(fd);
+    text = body_read(&place, body, &got, &error);
+    ck_assert_int_eq(error, 0);
+    ck_assert_uint_eq(got, 100000);
+    body_release(body);
+    free(text);
+    representation_unref(&file);
+    place_close(&place);
+}
+END_TEST
+
+/* B158: beyond 4 GiB, in a sparse file. */
+START_TEST(far_offsets)
+{
+    const uint64_t far = UINT64_C(5) << 30;
+    struct representation *file;
+    struct body *body;
+    char *text;
+    size_t got;
+    int error, fd;
+
+    begin(_i == 1);
+    fd = open(place_path(&place, "sparse"), O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
+    ck_assert_int_eq(pwrite(fd, "here", 4, (off_t)far), 4);
+    close(fd);
+    file = place_ask(&place, "/sparse");
+    ck_assert_uint_eq(file->size, far + 4);
+    ck_assert_int_eq(body_from_file(&body, place.store, file, far - 2, 6), 0);
+    text = body_read(&place, body, &got, &error);
+    ck_assert_int_eq(error, 0);
+    ck_assert_uint_eq(got, 6);
+    ck_assert_mem_eq(text, "\0\0here", 6);
+    body_release(body);
+    free(text);
+    representation_unref(&file);
+    place_close(&place);
+}
+END_TEST
+
+static bool ready;
+
+static void on_ready(void *data)
+{
+    (void)data;
+    ready = true;
+}
+
+/* Released before, while, and after it is read; and the store freed at once. */
+START_TEST(released)
+{
+    struct representation *file;
+    struct body_piece piece;
+    struct body *body;
+
+    begin(true);
+    place_fill(&place, "large", 1 << 20, 1);
+    file = place_ask(&place, "/large");
+    ck_assert_int_eq(body_from_file(&body, place.store, file, 0, file->size), 0);
+    representation_unref(&file);
+    body->ready = on_ready;
+    if (_i > 0) {
+        body_next(body, &piece);
+        ck_assert_int_eq(piece.kind, BODY_LATER);
+    }
+    if (_i == 2)
+        evix_loop_run(place.loop, EVIX_RUN_NOWAIT);
+    if (_i >= 3)
+        while (!ready)
+            evix_loop_run(place.loop, EVIX_RUN_ONCE);
+    if (_i >= 4) {
+        body_next(body, &piece);
+        ck_assert_int_eq(piece.kind, BODY_BYTES);
+    }
+    body_release(body);
+    place_close(&place);
+}
+END_TEST
+
+/* Buffers come from a pool and go back to it. */
+START_TEST(pool)
+{
+    struct representation *file;
+    struct body *body[20];
+    struct body_piece piece;
+
+    begin(true);
+    place_fill(&place, "large", 1 << 20, 1);
+    file = place_ask(&place, "/large");
+    for (size_t i = 0; i < COUNT(body); i++) {
+        ck_assert_int_eq(body_from_file(&body[i], place.store, file, 0, file->size), 0);
+        body[i]->ready = on_ready;
+        body_next(body[i], &piece);
+    }
+    ck_assert_uint_eq(place.store->chunks.count, 0);
+    ck_assert_int_eq(evix_loop_run(place.loop, EVIX_RUN_DEFAULT), 0);
+    for (size_t i = 0; i < COUNT(body); i++)
+        body_release(body[i]);
+    ck_assert_uint_eq(place.store->chunks.count, 16); /* the others went back to the system */
+    representation_unref(&file);
+    place_close(&place);
+}
+END_TEST
+
+int main(void)
+{
+    TCase *tcase = tcase_create("body_file");
+
+    tcase_set_timeout(tcase, 60);
+    tcase_add_loop_test(tcase, ranges, 0, 2);
+    tcase_add_test(tcase, kinds);
+    tcase_add_test(tcase, really_cold);
+    tcase_add_test(tcase, cut_short);
+    tcase_add_loop_test(tcase, growing, 0, 2);
+    tcase_add_loop_test(tcase, far_offsets, 0, 2);
+    tcase_add_loop_test(tcase, released, 0, 5);
+    tcase_add_test(tcase, pool);
+    return files_run("body_file", tcase);
+}

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Lookups that wait: several for one answer, given up at each stage, out of descriptors, with an
+ * answer that came too late for some.
+ */
+#include "files_fixture.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static struct place place;
+static unsigned answered;
+
+static void on_found(struct lookup *lookup)
+{
+    ck_assert_ptr_nonnull(lookup->result);
+    answered++;
+}
+
+static bool start(struct lookup *lookup, const char *path)
+{
+    return lookup_start(lookup, place.store, place.root, path, strlen(path), on_found);
+}
+
+static void begin(enum store_freshness freshness, bool never_inline)
+{
+    place_open(&place, freshness);
+    place.store->never_inline = never_inline;
+    place_write(&place, "small", "small");
+    place_fill(&place, "large", 200000, 1);
+    place_directory(&place, "d");
+    usleep(30000); /* the clock is to tell these changes from later ones */
+    store_refresh(place.store);
+}
+
+static void run_until(unsigned count)
+{
+    while (answered < count)
+        ck_assert_int_ge(evix_loop_run(place.loop, EVIX_RUN_ONCE), 0);
+}
+
+/* A hundred ask, the file is opened once; all get the same answer. */
+START_TEST(coalesced)
+{
+    struct lookup lookups[100];
+    struct evix_counters before, after;
+
+    begin(_i == 0 ? STORE_STAT : STORE_WATCH, true);
+    evix_loop_counters(place.loop, &before);
+    for (size_t i = 0; i < COUNT(lookups); i++)
+        ck_assert(!start(&lookups[i], "/small"));
+    run_until(COUNT(lookups));
+    evix_loop_counters(place.loop, &after);
+    ck_assert_uint_le(after.operations - before.operations, 2); /* open, read */
+    for (size_t i = 0; i < COUNT(lookups); i++) {
+        ck_assert_ptr_eq(lookups[i].result, lookups[0].result);
+        if (i > 0)
+            representation_unref(&lookups[i].result);
+    }
+    ck_assert_uint_eq(lookups[0].result->references, 2); /* and the cache */
+    representation_unref(&lookups[0].result);
+    place_close(&place);
+}
+END_TEST
+
+/* Joined, and then the file was changed by name: who joined after that gets the new one. */
+START_TEST(late_comers)
+{
+    struct lookup early, late[3];
+
+    begin(_i == 0 ? STORE_STAT : STORE_WATCH, true);
+    ck_assert(!start(&early, "/small"));
+    evix_loop_run(place.loop, EVIX_RUN_NOWAIT);
+    place_write(&place, "new", "other");
+    place_rename(&place, "new", "small");
+    store_refresh(place.store);
+    for (size_t i = 0; i < COUNT(late); i++)
+        ck_assert(!start(&late[i], "/small"));
+    run_until(4);
+    for (size_t i = 0; i < COUNT(late); i++) {
+        ck_assert_mem_eq(late[i].result->bytes, "other", 5);
+        representation_unref(&late[i].result);
+    }
+    representation_unref(&early.result);
+    place_close(&place);
+}
+END_TEST
+
+/* Given up after so many iterations: at each stage of its life. */
+START_TEST(cancelled)
+{
+    static const char *const asked[] = {"/small", "/large", "/none", "/d", "/d/", "/small/"};
+
+    begin(STORE_WATCH, true);
+    for (size_t i = 0; i < COUNT(asked); i++) {
+        size_t before = open_descriptors();
+
+        for (int turns = 0; turns < 12; turns++) {
+            struct lookup lookup, other;
+            bool done = start(&lookup, asked[i]);
+
+            if (!done && turns % 2 == 1)
+                ck_assert(!start(&other, asked[i]));
+            for (int turn = 0; turn < turns / 2; turn++)
+                evix_loop_run(place.loop, EVIX_RUN_NOWAIT);
+            if (lookup.result == NULL)
+                lookup_cancel(&lookup);
+            if (!done && turns % 2 == 1 && other.result == NULL)
+                lookup_cancel(&other);
+            ck_assert_int_eq(evix_loop_run(place.loop, EVIX_RUN_DEFAULT), 0);
+            representation_unref(&lookup.result);
+            if (!done && turns % 2 == 1)
+                representation_unref(&other.result);
+            cache_clear(&place.store->cache);
+        }
+        ck_assert_uint_eq(open_descriptors(), before);
+    }
+    ck_assert_uint_eq(place.store->in_flight, 0);
+    place_close(&place);
+}
+END_TEST
+
+/* One of several gives up; the others are answered, whichever it was. */
+START_TEST(one_leaves)
+{
+    for (size_t leaver = 0; leaver < 4; leaver++) {
+        struct lookup lookups[4];
+
+        begin(_i == 0 ? STORE_STAT : STORE_WATCH, true);
+        answered = 0;
+        for (size_t i = 0; i < 4; i++)
+            start(&lookups[i], "/small");
+        lookup_cancel(&lookups[leaver]);
+        lookup_cancel(&lookups[leaver]);
+        run_until(3);
+        for (size_t i = 0; i < 4; i++) {
+            ck_assert_int_eq(lookups[i].result == NULL, i == leaver);
+            representation_unref(&lookups[i].result);
+        }
+        place_close(&place);
+    }
+}
+END_TEST
+
+static struct lookup chain[3];
+
+/* In its callback it gives another up, and asks again itself. */
+static void on_found_meddle(struct lookup *lookup)
+{
+    answered++;
+    if (lookup == &chain[0])
+        lookup_cancel(&chain[1]);
+    if (lookup == &chain[2]) {
+        representation_unref(&lookup->result);
+        ck_assert(start(lookup, "/small"));
+        ck_assert_mem_eq(lookup->result->bytes, "small", 5);
+    }
+}
+
+START_TEST(meddling_callbacks)
+{
+    begin(STORE_WATCH, true);
+    for (size_t i = 0; i < 3; i++)
+        lookup_start(&chain[i], place.store, place.root, "/small", 6, on_found_meddle);
+    run_until(2);
+    ck_assert_ptr_null(chain[1].result);
+    representation_unref(&chain[0].result);
+    representation_unref(&chain[2].result);
+    place_close(&place);
+}
+END_TEST
+
+/* The store goes while a read that was given up is still under way. */
+START_TEST(freed_with_operations_in_flight)
+{
+    struct lookup lookup;
+
+    begin(STORE_WATCH, true);
+    start(&lookup, "/small");
+    for (int turn = 0; turn < _i; turn++)
+        evix_loop_run(place.loop, EVIX_RUN_NOWAIT);
+    if (lookup.result == NULL)
+        lookup_cancel(&lookup);
+    representation_unref(&lookup.result);
+    place_close(&place); /* runs the loop to its end */
+}
+END_TEST
+
+/* B170: descriptors in the cache are given back when they are wanted. */
+START_TEST(out_of_descriptors)
+{
+    struct rlimit limit;
+    int taken[64];
+    size_t count = 0;
+    char name[32];
+
+    place_open(&place, STORE_STAT);
+    place.store->never_inline = _i == 1;
+    for (unsigned i = 0; i < 40; i++) {
+        snprintf(name, sizeof(name), "f%u", i);
+        place_fill(&place, name, 70000, i);
+    }
+    usleep(30000);
+    ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &limit), 0);
+    limit.rlim_cur = open_descriptors() + 20;
+    ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
+    for (unsigned i = 0; i < 40; i++) {
+        snprintf(name, sizeof(name), "/f%u", i);
+        place_expect_kind(&place, name, REPRESENTATION_FILE);
+    }
+    /* Nothing is left to give: 503, and then it works again. */
+    cache_clear(&place.store->cache);
+    while (count < COUNT(taken) && (taken[count] = dup(0)) >= 0)
+        count++;
+    place_expect_status(&place, "/f0", 503);
+    close(taken[--count]);
+    place_expect_kind(&place, "/f0", REPRESENTATION_FILE);
+    while (count > 0)
+        close(taken[--count]);
+    place_expect_kind(&place, "/f1", REPRESENTATION_FILE);
+    place_close(&place);
+}
+END_TEST
+
+/* A file that another process never stops writing: an answer comes all the same. */
+START_TEST(restless_file)
+{
+    begin(STORE_WATCH, true);
+    for (unsigned round = 0; round < 20; round++) {
+        struct lookup lookup;
+
+        answered = 0;
+        store_refresh(place.store);
+        if (start(&lookup, "/small"))
+            answered = 1;
+        while (answered == 0) {
+            place_fill(&place, "small", 10 + round % 7, round);
+            ck_assert_int_ge(evix_loop_run(place.loop, EVIX_RUN_ONCE), 0);
+        }
+        ck_assert_int_eq(lookup.result->kind, REPRESENTATION_FILE);
+        representation_unref(&lookup.result);
+    }
+    place_close(&place);
+}
+END_TEST
+
+int main(void)
+{
+    TCase *tcase = tcase_create("fill");
+
+    tcase_set_timeout(tcase, 30);
+    tcase_add_loop_test(tcase, coalesced, 0, 2);
+    tcase_add_loop_test(tcase, late_comers, 0, 2);
+    tcase_add_test(tcase, cancelled);
+    tcase_add_loop_test(tcase, one_leaves, 0, 2);
+    tcase_add_test(tcase, meddling_callbacks);
+    tcase_add_loop_test(tcase, freed_with_operations_in_flight, 0, 6);
+    tcase_add_loop_test(tcase, out_of_descriptors, 0, 2);
+    tcase_add_test(tcase, restless_file);
+    return files_run("fill", tcase);
+}

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: MIT */
+/* Roots: what can be one, what they refuse by name, and being switched, moved and taken away. */
+#include "files_fixture.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static struct place place;
+
+static int add_root(const char *path, const char *const *index, struct root **out)
+{
+    return store_root(place.store, &(struct root_options){.path = path, .index = index}, out);
+}
+
+static void expect(struct root *root, const char *path, const char *text)
+{
+    place.root = root;
+    place_expect(&place, path, text);
+    place_expect(&place, path, text);
+}
+
+static void expect_status(struct root *root, const char *path, int status)
+{
+    place.root = root;
+    place_expect_status(&place, path, status);
+}
+
+START_TEST(refused)
+{
+    static const char *const slash[] = {"a/b", NULL}, *const empty[] = {"", NULL};
+    struct root *root;
+
+    place_open(&place, STORE_WATCH);
+    place_write(&place, "file", "");
+    ck_assert_int_eq(add_root(place_path(&place, "none"), NULL, &root), -ENOENT);
+    ck_assert_ptr_null(root);
+    ck_assert_int_eq(add_root(place_path(&place, "file"), NULL, &root), -ENOTDIR);
+    ck_assert_int_eq(add_root(place.folder, slash, &root), -EINVAL);
+    ck_assert_int_eq(add_root(place.folder, empty, &root), -EINVAL);
+    place_close(&place);
+}
+END_TEST
+
+/* Slashes at the end, relative, the root of all, a symbolic link. */
+START_TEST(spellings)
+{
+    char path[512], file[512];
+    struct root *root;
+
+    place_open(&place, _i == 0 ? STORE_STAT : STORE_WATCH);
+    place_write(&place, "f", "x");
+    snprintf(path, sizeof(path), "%s///", place.folder);
+    ck_assert_int_eq(add_root(path, NULL, &root), 0);
+    expect(root, "/f", "x");
+    ck_assert_int_eq(chdir(place.path), 0);
+    ck_assert_int_eq(add_root("root", NULL, &root), 0);
+    ck_assert_int_eq(chdir("/"), 0);
+    expect(root, "/f", "x");
+    ck_assert_int_eq(add_root("/", NULL, &root), 0);
+    snprintf(file, sizeof(file), "%s/f", place.folder);
+    expect(root, file, "x");
+    place.root = root;
+    place_expect_kind(&place, "/", REPRESENTATION_DIRECTORY);
+    snprintf(path, sizeof(path), "%s/../by-link", place.folder);
+    ck_assert_int_eq(symlink("root", path), 0);
+    ck_assert_int_eq(add_root(path, NULL, &root), 0);
+    expect(root, "/f", "x");
+    place_close(&place);
+}
+END_TEST
+
+/* Two roots with the same names have answers of their own. */
+START_TEST(two_roots)
+{
+    struct root *one = NULL, *two = NULL;
+
+    place_open(&place, _i == 0 ? STORE_STAT : STORE_WATCH);
+    place_directory(&place, "1");
+    place_directory(&place, "2");
+    place_write(&place, "1/f", "one");
+    place_write(&place, "2/f", "two");
+    ck_assert_int_eq(add_root(place_path(&place, "1"), NULL, &one), 0);
+    ck_assert_int_eq(add_root(place_path(&place, "2"), NULL, &two), 0);
+    expect(one, "/f", "one");
+    expect(two, "/f", "two");
+    expect(one, "/f", "one");
+    place_write(&place, "1/f", "new");
+    expect(two, "/f", "two");
+    expect(one, "/f", "new");
+    place_close(&place);
+}
+END_TEST
+
+/* B154: a link is switched; each answer is of one tree or the other. */
+START_TEST(switched)
+{
+    struct root *root;
+    char text[32];
+
+    place_open(&place, _i == 0 ? STORE_STAT : STORE_WATCH);
+    place_directory(&place, "releases");
+    ck_assert_int_eq(symlink("releases/0", place_path(&place, "current")), 0);
+    place_directory(&place, "releases/0");
+    place_write(&place, "releases/0/f", "0");
+    ck_assert_int_eq(add_root(place_path(&place, "current"), NULL, &root), 0);
+    for (int i = 1; i < 50; i++) {
+        char name[32];
+
+        snprintf(text, sizeof(text), "%d", i - 1);
+        expect(root, "/f", text);
+        snprintf(name, sizeof(name), "releases/%d", i);
+        place_directory(&place, name);
+        ck_assert_int_eq(symlink(name, place_path(&place, "new")), 0);
+        strcat(name, "/f");
+        snprintf(text, sizeof(text), "%d", i);
+        place_write(&place, name, text);
+        place_rename(&place, "new", "current");
+        expect(root, "/f", text);
+    }
+    place_close(&place);
+}
+END_TEST
+
+/* Away, and back, and another in its place; also what is above it. */
+START_TEST(moved)
+{
+    struct root *root;
+
+    place_open(&place, _i == 0 ? STORE_STAT : STORE_WATCH);
+    place_directory(&place, "up");
+    place_directory(&place, "up/site");
+    place_write(&place, "up/site/f", "first");
+    ck_assert_int_eq(add_root(place_path(&place, "up/site"), NULL, &root), 0);
+    expect(root, "/f", "first");
+    expect_status(root, "/none", 404);
+    place_rename(&place, "up/site", "up/away");
+    expect_status(root, "/f", 404);
+    expect_status(root, "/", 404);
+    place_directory(&place, "up/site");
+    place_write(&place, "up/site/f", "second");
+    expect(root, "/f", "second");
+    place_rename(&place, "up", "gone");
+    expect_status(root, "/f", 404);
+    place_rename(&place, "gone", "up");
+    expect(root, "/f", "second");
+    place_write(&place, "up/site/none", "now");
+    expect(root, "/none", "now");
+    place_close(&place);
+}
+END_TEST
+
+/* A directory on the way that may be passed but not read can't be watched: so it is looked at. */
+START_TEST(unreadable_above)
+{
+    struct root *root;
+
+    if (getuid() != 0)
+        return;
+    place_open(&place, STORE_WATCH);
+    ck_assert_int_eq(chmod(place.path, 0711), 0);
+    place_directory(&place, "site");
+    place_write(&place, "site/f", "first");
+    ck_assert_int_eq(seteuid(65534), 0);
+    ck_assert_int_eq(add_root(place_path(&place, "site"), NULL, &root), 0);
+    ck_assert(root->by_stat);
+    expect(root, "/f", "first");
+    ck_assert_int_eq(seteuid(0), 0);
+    place_rename(&place, "site", "away");
+    ck_assert_int_eq(seteuid(65534), 0);
+    expect_status(root, "/f", 404);
+    ck_assert_int_eq(seteuid(0), 0);
+    place_close(&place);
+}
+END_TEST
+
+static const struct {
+    const char *path;
+    int status; /* 0: let through */
+} names[] = {
+    {"/", 0},
+    {"/a", 0},
+    {"/a/", 0},
+    {"/a..b", 0},
+    {"/..", 404},
+    {"/.", 404},
+    {"/a/..", 404},
+    {"/a/../b", 404},
+    {"/.x", 404},
+    {"/a/.x", 404},
+    {"/...", 404},
+    {"/.well-known", 0},
+    {"/.well-known/", 0},
+    {"/.well-known/a", 0},
+    {"/a/.well-known", 404},
+    {"/.well-known2", 404},
+    {"/.WELL-KNOWN", 404},
+    {"", 404},
+    {"a", 404},
+};
+
+START_TEST(by_name)
+{
+    struct refusal refusal = {0, 0, NULL};
+    bool refuses;
+
+    place_open(&place, STORE_OFF);
+    refuses = root_refuses(place.root, names[_i].path, strlen(names[_i].path), &refusal);
+    ck_assert_msg(refuses == (names[_i].status != 0), "%s", names[_i].path);
+    ck_assert_int_eq(refusal.status, names[_i].status);
+    ck_assert_int_eq(refusal.reason != NULL, refuses);
+    place_close(&place);
+}
+END_TEST
+
+int main(void)
+{
+    TCase *tcase = tcase_create("root");
+
+    tcase_add_test(tcase, refused);
+    tcase_add_loop_test(tcase, spellings, 0, 2);
+    tcase_add_loop_test(tcase, two_roots, 0, 2);
+    tcase_add_loop_test(tcase, switched, 0, 2);
+    tcase_add_loop_test(tcase, moved, 0, 2);
+    tcase_add_test(tcase, unreadable_above);
+    tcase_add_loop_test(tcase, by_name, 0, (int)COUNT(names));
+    return files_run("root", tcase);
+}
