@@ -81,6 +81,7 @@ struct exchange {
     bool is_head;    /* HEAD: everything but the content */
     bool is_chunked; /* the response is */
     bool has_piece;
+    bool body_waits;  /* it said "later", and has not called yet */
     bool is_started;  /* the handler has it and has not answered */
     bool is_answered; /* the response is queued to its end */
     bool is_received; /* the request is received to its end, or given up */

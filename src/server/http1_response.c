@@ -192,6 +192,7 @@ static void on_body_ready(void *data)
 {
     struct exchange *exchange = data;
 
+    exchange->body_waits = false;
     connection_proceed(exchange->carrier);
 }
 
@@ -329,6 +330,7 @@ static bool pull(struct connection *connection, struct exchange *exchange)
         exchange->has_piece = true;
         break;
     case BODY_LATER:
+        exchange->body_waits = true;
         return false;
     case BODY_END:
         if (exchange->body->length >= 0 && exchange->body_left != 0)
@@ -370,8 +372,8 @@ static void send_piece(struct connection *connection, struct exchange *exchange)
 static bool may_pull(const struct connection *connection, const struct exchange *exchange)
 {
     return exchange != NULL && exchange->body != NULL && !exchange->is_answered &&
-           !exchange->has_piece && exchange->status != 0 && connection->sending == NULL &&
-           !connection->is_sending_file;
+           !exchange->has_piece && !exchange->body_waits && exchange->status != 0 &&
+           connection->sending == NULL && !connection->is_sending_file;
 }
 
 void http1_send(struct connection *connection)
