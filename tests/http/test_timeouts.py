@@ -195,6 +195,7 @@ class MinimumRate(Site):
                             raise WireError("closed")
                     except TimeoutError:
                         pass
+                    time.sleep(0.02)  # 50 bytes a second, at most
             self.assertLess(time.monotonic() - started, 9 * TIME_SCALE)
 
     def test_reader_that_trickles(self):
