@@ -22,6 +22,7 @@
 static const char head_start[] =
     "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
     "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+    "<link rel=\"icon\" href=\"data:,\">\n" /* or browsers ask for one that is not there */
     "<meta name=\"color-scheme\" content=\"light dark\">\n<title>";
 
 static const char head_style[] =

@@ -48,6 +48,7 @@ struct http_text error_page_content(int status, char memory[ERROR_PAGE_BYTES])
     http_write(&writer, HTTP_TEXT("<!doctype html>\n<html lang=\"en\">\n<head>\n"
                                   "<meta charset=\"utf-8\">\n"
                                   "<meta name=\"viewport\" content=\"width=device-width\">\n"
+                                  "<link rel=\"icon\" href=\"data:,\">\n"
                                   "<title>"));
     http_write_number(&writer, (uint64_t)status);
     http_write(&writer, HTTP_TEXT(" "));

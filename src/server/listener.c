@@ -18,6 +18,9 @@
 /* Without descriptors the next try is after this, or when a connection closes. */
 #define RETRY_MS 100
 
+/* How often that is said. */
+#define SAY_INTERVAL_MS 60000
+
 static void on_accept(struct evix_op *op, ssize_t result);
 
 static void accept_more(struct listener *listener)
@@ -32,13 +35,16 @@ static void on_retry(struct evix_timer *timer)
     accept_more(EVIX_CONTAINER_OF(timer, struct listener, retry));
 }
 
-/* Accepting has ended by itself: said once, tried again later, never spun on. */
+/* Accepting has ended by itself: said once a while, tried again later, never spun on. */
 static void accept_failed(struct listener *listener, int error)
 {
-    if (!listener->was_said)
-        log_event(LOG_LEVEL_WARNING, "cannot accept on %s, trying again: %s",
-                  listener->config->address, strerror(-error));
-    listener->was_said = true;
+    uint64_t now_ms = evix_now_ms(listener->worker->loop);
+
+    if (now_ms >= listener->say_next_ms) {
+        listener->say_next_ms = now_ms + SAY_INTERVAL_MS;
+        log_event(LOG_LEVEL_WARNING, "cannot accept on %s (port %u), trying again: %s",
+                  listener->config->address, listener->port, strerror(-error));
+    }
     evix_timer_start(&listener->retry, RETRY_MS, 0);
 }
 
@@ -47,7 +53,6 @@ static void on_accept(struct evix_op *op, ssize_t result)
     struct listener *listener = EVIX_CONTAINER_OF(op, struct listener, accepting);
 
     if (result >= 0) {
-        listener->was_said = false;
         if (listener->is_closed)
             close((int)result); /* its cancelling came too late */
         else if (listener->config->protocol == CONFIG_PROTOCOL_ECHO)

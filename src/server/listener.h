@@ -19,7 +19,7 @@ struct listener {
     uint16_t port;           /* 0: a Unix socket */
     bool is_paused;          /* at the limit of connections, or stopping */
     bool is_closed;
-    bool was_said; /* that descriptors ran out */
+    uint64_t say_next_ms; /* when it may be said again that descriptors ran out */
 };
 
 /* Takes over a listening descriptor, and accepts from it. */

@@ -46,7 +46,8 @@ START_TEST(passes_once_and_not_early)
     ck_assert_int_eq(evix_loop_run(loop, EVIX_RUN_DEFAULT), 0);
     ck_assert_uint_eq(passes, 1);
     ck_assert_uint_ge(passed_ms, start_ms + 3 * TICK_MS);
-    ck_assert_uint_ge(looks, 3);
+    /* It looks once a tick, however slow the machine is. */
+    ck_assert_uint_le(looks, (passed_ms - start_ms) / TICK_MS + 1);
 }
 END_TEST
 
