@@ -343,12 +343,13 @@ static void advance(struct evix_op *op, size_t bytes)
 
 static void on_sent(struct uring *uring, struct evix_op *op, int result)
 {
+    uint32_t count = op->count;
     if (result >= 0)
         advance(op, (size_t)result);
     if (result >= 0 && op->count == 0)
         op_finish(uring->loop, op, 0);
-    else if (result == 0)
-        op_finish(uring->loop, op, -EPIPE); /* a socket that takes nothing never will */
+    else if (result == 0 && op->count == count) /* no empty buffers either */
+        op_finish(uring->loop, op, -EPIPE);     /* a socket that takes nothing never will */
     else if (result >= 0 || result == -EINTR)
         go_on(uring, op);
     else if (result == -EAGAIN && !(op->flags & OP_CANCELLED))
