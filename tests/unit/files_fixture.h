@@ -32,6 +32,12 @@ struct place {
 /* Runs test cases named `name` in processes of their own, and returns main's result. */
 int files_run(const char *name, TCase *tcase);
 
+/*
+ * The same for tests that open files beneath a root: without openat2(2), which valgrind 3.19 does
+ * not know, they are skipped.
+ */
+int files_run_beneath(const char *name, TCase *tcase);
+
 /* The directory alone, with "root" in it; and its removal with all that it holds. */
 void place_make(struct place *place);
 void place_remove(struct place *place);

@@ -260,5 +260,5 @@ int main(void)
     tcase_add_loop_test(tcase, freed_with_operations_in_flight, 0, 6);
     tcase_add_loop_test(tcase, out_of_descriptors, 0, 2);
     tcase_add_test(tcase, restless_file);
-    return files_run("fill", tcase);
+    return files_run_beneath("fill", tcase);
 }

@@ -556,5 +556,5 @@ int main(void)
 
     tcase_set_timeout(tcase, 600);
     tcase_add_loop_test(tcase, hunt, 0, (int)COUNT(ways));
-    return files_run("freshness", tcase);
+    return files_run_beneath("freshness", tcase);
 }

@@ -238,5 +238,5 @@ int main(void)
     tcase_add_test(tcase, large);
     tcase_add_loop_test(tcase, released, 0, 4);
     tcase_add_test(tcase, deleted_meanwhile);
-    return files_run("listing", tcase);
+    return files_run_beneath("listing", tcase);
 }

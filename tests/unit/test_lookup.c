@@ -612,5 +612,5 @@ int main(void)
     tcase_add_loop_test(tcase, replaced_with_the_same_time, 0, end);
     tcase_add_loop_test(tcase, held_answers, 0, end);
     tcase_add_loop_test(tcase, hits, 0, end);
-    return files_run("lookup", tcase);
+    return files_run_beneath("lookup", tcase);
 }

@@ -225,5 +225,5 @@ int main(void)
     tcase_add_loop_test(tcase, moved, 0, 2);
     tcase_add_test(tcase, unreadable_above);
     tcase_add_loop_test(tcase, by_name, 0, (int)COUNT(names));
-    return files_run("root", tcase);
+    return files_run_beneath("root", tcase);
 }

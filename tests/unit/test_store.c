@@ -224,5 +224,5 @@ int main(void)
     tcase_add_test(tcase, overflow);
     tcase_add_test(tcase, nothing_kept_open_by_small_files);
     tcase_add_test(tcase, unrelated_changes);
-    return files_run("store", tcase);
+    return files_run_beneath("store", tcase);
 }

@@ -38,6 +38,13 @@ static void on_overflow(void *data)
 
 static void begin(struct place *place)
 {
+    /* Nothing may be left of another test: without fork they share this. */
+    memset(users, 0, sizeof(users));
+    memset(told, 0, sizeof(told));
+    memset(masks, 0, sizeof(masks));
+    memset(names, 0, sizeof(names));
+    overflows = 0;
+    stops = -1;
     place_make(place);
     ck_assert_int_eq(watches_init(&watches, on_event, on_overflow, NULL), 0);
 }
@@ -211,6 +218,7 @@ int main(void)
     tcase_add_test(tcase, many);
     tcase_add_test(tcase, many_watches);
     tcase_add_test(tcase, overflow);
+    tcase_set_timeout(tcase, 60); /* a full queue takes thousands of files */
     tcase_add_test(tcase, refused);
     return files_run("watch", tcase);
 }
