@@ -3,6 +3,14 @@
  * File operations in the work pool, for loops that have no ring for them.
  * Does not make the system calls itself (file_call.c), nor run threads (work.c).
  * Made by file.c at a loop's first file operation, called by ready.c.
+ *
+ * Two thread switches an operation: measured on 6.18 with everything cached, CPU time of the
+ * process in microseconds, one at a time and 16 at a time:
+ *     open    pool 17.9 and 7.8    ring beside epoll 4.3 and 2.5    the loop's own ring 3.5 and 2.3
+ *     stat         15.8 and 4.6                      8.6 and 2.1                        6.6 and 1.9
+ *     read         14.8 and 4.3                      2.4 and 0.7                        1.4 and 0.7
+ * The kernel hands every stat to a thread of its own, an open only if the path is not cached, a
+ * read only if the page is not.
  */
 #include "file_pool.h"
 

@@ -7,6 +7,7 @@ EVIX_TESTS = \
 	tests/evix/test_async \
 	tests/evix/test_file \
 	tests/evix/test_io \
+	tests/evix/test_limits \
 	tests/evix/test_loop \
 	tests/evix/test_op \
 	tests/evix/test_ring_forbidden \
@@ -27,6 +28,10 @@ tests_evix_test_file_LDADD = $(EVIX_TEST_LDADD)
 tests_evix_test_io_SOURCES = tests/evix/test_io.c tests/evix/each_backend.h tests/evix/sockets.h
 tests_evix_test_io_CFLAGS = $(EVIX_TEST_CFLAGS)
 tests_evix_test_io_LDADD = $(EVIX_TEST_LDADD)
+tests_evix_test_limits_SOURCES = tests/evix/test_limits.c \
+	tests/evix/each_backend.h tests/evix/sockets.h
+tests_evix_test_limits_CFLAGS = $(EVIX_TEST_CFLAGS)
+tests_evix_test_limits_LDADD = $(EVIX_TEST_LDADD)
 tests_evix_test_loop_SOURCES = tests/evix/test_loop.c \
 	tests/evix/each_backend.h tests/evix/sockets.h
 tests_evix_test_loop_CFLAGS = $(EVIX_TEST_CFLAGS)
