@@ -45,8 +45,10 @@ struct file_body {
 
 /* ---- hot or cold ---- */
 
-/* cachestat(2), Linux 6.5: how many pages of a range there are, even if still being read. */
-static bool pages_are_there(struct store *store, int fd, uint64_t from, uint64_t to)
+enum presence { ABSENT, PRESENT, UNKNOWN };
+
+/* cachestat(2), Linux 6.5: are there pages for all of the range, even if still being read? */
+static enum presence probe_pages(struct store *store, int fd, uint64_t from, uint64_t to)
 {
     struct {
         uint64_t offset, length;
@@ -57,29 +59,37 @@ static bool pages_are_there(struct store *store, int fd, uint64_t from, uint64_t
     uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
 
     if (store->no_cachestat)
-        return true;
+        return UNKNOWN;
     if (syscall(SYS_cachestat, fd, &range, &pages, 0) < 0) {
-        /* Unknown, or only for a file's owner (since 6.13): then the other probe has to do. */
+        /* No such call, or (since 6.13) only for who may write the file: then don't ask again. */
         store->no_cachestat = errno == ENOSYS || errno == EPERM;
-        return true;
+        return UNKNOWN;
     }
-    return pages.cached >= (to - 1) / page - from / page + 1;
+    return pages.cached >= (to - 1) / page - from / page + 1 ? PRESENT : ABSENT;
 }
 
 /* Reads a byte if that needs no waiting. 0 means nothing: old kernels gave it without reason. */
-static bool byte_is_there(int fd, uint64_t at)
+static enum presence probe_byte(int fd, uint64_t at)
 {
     char byte;
     struct iovec iov = {&byte, 1};
+    ssize_t got = preadv2(fd, &iov, 1, (off_t)at, RWF_NOWAIT);
 
-    return preadv2(fd, &iov, 1, (off_t)at, RWF_NOWAIT) == 1;
+    if (got < 0 && errno == EOPNOTSUPP)
+        return UNKNOWN; /* tmpfs, overlayfs */
+    return got == 1 ? PRESENT : ABSENT;
 }
 
-/* The last byte, as files are read forward: what is still on its way from the disk is at the end.
+/*
+ * The last byte, as files are read forward: what is still on its way from the disk is at the end.
+ * The pages, as there may be holes before it. One of the two has to say yes, none may say no.
  */
 static bool range_is_there(struct store *store, int fd, uint64_t from, uint64_t to)
 {
-    return byte_is_there(fd, to - 1) && pages_are_there(store, fd, from, to);
+    enum presence byte = probe_byte(fd, to - 1);
+    enum presence pages = byte != ABSENT ? probe_pages(store, fd, from, to) : ABSENT;
+
+    return byte != ABSENT && pages != ABSENT && (byte == PRESENT || pages == PRESENT);
 }
 
 /* May be wrong; that costs a short stall, never a wrong byte. */

@@ -461,6 +461,8 @@ static void overtake(unsigned round)
         evix_loop_run(place.loop, EVIX_RUN_NOWAIT);
     change();
     store_refresh(place.store);
+    if (pick(2) == 0) /* answered before the others come, with no refresh in between */
+        finish(&before[1]);
     for (size_t i = 0; i < COUNT(after); i++)
         start(&after[i], path);
     for (size_t i = 0; i < COUNT(before); i++) {

@@ -586,6 +586,35 @@ START_TEST(hits)
 }
 END_TEST
 
+/*
+ * A file system of which nothing is known in advance: no watches, metadata asked for as an
+ * operation, and a file that holds less than its size says.
+ */
+START_TEST(foreign_file_system)
+{
+    static const char folder[] = "/sys/kernel/mm/transparent_hugepage";
+    struct store_options options = place_options(ways[_i].freshness);
+    struct root_options root = {.path = folder};
+    struct representation *answer;
+
+    if (access("/sys/kernel/mm/transparent_hugepage/enabled", R_OK) != 0)
+        return;
+    place_make(&place);
+    place_open_with(&place, &options, &root);
+    place.store->never_inline = ways[_i].never_inline;
+    ck_assert_int_eq(place.root->by_stat, true);
+    answer = place_ask(&place, "/enabled");
+    ck_assert_int_eq(answer->kind, REPRESENTATION_FILE);
+    ck_assert_uint_gt(answer->size, 5);
+    ck_assert_uint_lt(answer->size, 100);
+    ck_assert_ptr_nonnull(memchr(answer->bytes, '[', answer->size));
+    representation_unref(&answer);
+    expect_status("/none", 404);
+    place_expect_kind(&place, "/", REPRESENTATION_DIRECTORY);
+    place_close(&place);
+}
+END_TEST
+
 int main(void)
 {
     TCase *tcase = tcase_create("lookup");
@@ -612,5 +641,6 @@ int main(void)
     tcase_add_loop_test(tcase, replaced_with_the_same_time, 0, end);
     tcase_add_loop_test(tcase, held_answers, 0, end);
     tcase_add_loop_test(tcase, hits, 0, end);
+    tcase_add_loop_test(tcase, foreign_file_system, 0, end);
     return files_run_beneath("lookup", tcase);
 }
