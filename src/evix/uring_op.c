@@ -5,8 +5,9 @@
  * Called by backend_uring.c.
  *
  * Receives are multishot: measured with scripts/wrk/floor.c and 64 connections, a one-shot receive
- * that is armed anew for each request cost 0.4 of 5.7 microseconds more. Nothing is read ahead of
- * its callback, since a buffer is lent and given back within it.
+ * that is armed anew for each request cost 0.4 of 5.7 microseconds more. But a peer that streams
+ * would fill every buffer of the ring before the first callback runs, whatever that callback wants:
+ * who fills a buffer is received from one entry at a time, until one comes that is not full.
  */
 #include "uring.h"
 
@@ -59,9 +60,12 @@ static ssize_t cancelled_or(const struct evix_op *op, ssize_t result)
 
 /* ---- entries ---- */
 
-static void prepare_receive(struct io_uring_sqe *entry, int fd)
+static void prepare_receive(struct io_uring_sqe *entry, const struct evix_op *op)
 {
-    io_uring_prep_recv_multishot(entry, fd, NULL, 0, 0);
+    if (op->flags & URING_STREAM)
+        io_uring_prep_recv(entry, op->socket->fd, NULL, 0, 0);
+    else
+        io_uring_prep_recv_multishot(entry, op->socket->fd, NULL, 0, 0);
     entry->flags |= IOSQE_BUFFER_SELECT;
     entry->buf_group = 0;
 }
@@ -94,7 +98,7 @@ static void prepare(struct uring *uring, struct io_uring_sqe *entry, struct evix
         break;
     case OP_RECEIVE:
         op->u.lent.index = uring->buffers.given;
-        prepare_receive(entry, op->socket->fd);
+        prepare_receive(entry, op);
         break;
     case OP_SEND:
         prepare_send(uring, entry, op);
@@ -298,12 +302,29 @@ static void deliver_data(struct uring *uring, struct evix_op *op, uint16_t index
 static void on_receive_ended(struct uring *uring, struct evix_op *op, int result)
 {
     bool is_starved = result == -ENOBUFS && op->u.lent.index != uring->buffers.given;
-    if ((is_starved || result == -EINTR) || (op->flags & OP_CANCELLED && result < 0))
+    bool is_switched = result == -ECANCELED && (op->flags & URING_STREAM);
+    if ((is_starved || is_switched || result == -EINTR) || (op->flags & OP_CANCELLED && result < 0))
         go_on(uring, op);
     else if (result == -EAGAIN)
         enter_poll(uring, op);
     else
         op_finish(uring->loop, op, result);
+}
+
+static bool enter_cancel(struct uring *uring, const struct evix_op *op);
+
+/* Changes between one entry for all and one for each buffer; a multishot has to end first. */
+static void adapt_receive(struct uring *uring, struct evix_op *op, uint32_t bytes, bool has_more)
+{
+    bool is_full = bytes == uring->buffers.each_bytes;
+    if (is_full && !(op->flags & URING_STREAM)) {
+        op->flags |= URING_STREAM;
+        /* Without room for the entry the multishot goes on; then the next buffer may try. */
+        if (has_more && !(op->flags & OP_CANCELLED) && !enter_cancel(uring, op))
+            op->flags &= (uint16_t)~URING_STREAM;
+    } else if (!is_full && !has_more) {
+        op->flags &= (uint16_t)~URING_STREAM;
+    }
 }
 
 static void on_received(struct uring *uring, struct evix_op *op,
@@ -315,6 +336,7 @@ static void on_received(struct uring *uring, struct evix_op *op,
     if (completion->res > 0) {
         assert(has_buffer);
         deliver_data(uring, op, index, completion->res);
+        adapt_receive(uring, op, (uint32_t)completion->res, has_more);
         if (!has_more)
             go_on(uring, op);
         return;
