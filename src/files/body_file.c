@@ -143,6 +143,7 @@ static void start_read(struct file_body *body, struct body_piece *out)
 {
     uint64_t left = body->end - body->offset;
 
+    assert(left > 0 && body->chunk == NULL);
     body->chunk = chunk_take(&body->store->chunks);
     if (body->chunk == NULL) {
         *out = (struct body_piece){.kind = BODY_FAILED, .error = -ENOMEM};
@@ -157,6 +158,7 @@ static void start_read(struct file_body *body, struct body_piece *out)
 
 static void finish_read(struct file_body *body, struct body_piece *out)
 {
+    assert(body->chunk != NULL && body->result <= CHUNK_BYTES);
     body->state = READ_NONE;
     if (body->result <= 0) {
         /* Nothing where more was promised: the file was cut. */

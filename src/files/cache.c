@@ -32,9 +32,15 @@ int cache_init(struct cache *cache, size_t entries, size_t descriptors, uint64_t
     return cache->buckets != NULL ? 0 : -ENOMEM;
 }
 
+static size_t settled(const struct cache *cache)
+{
+    return cache->light.count + cache->with_descriptor.count;
+}
+
 void cache_fini(struct cache *cache)
 {
     cache_clear(cache);
+    assert(cache->count == 0 && settled(cache) == 0 && cache->memory == 0);
     free(cache->buckets);
     cache->buckets = NULL;
 }
@@ -137,6 +143,7 @@ void cache_remove(struct cache *cache, struct entry *entry)
     entry->in_table = false;
     cache->count--;
     if (entry->answer != NULL) {
+        assert(cache->memory >= memory_of(entry));
         evict_remove(queue_of(cache, entry), &entry->queue);
         cache->memory -= memory_of(entry);
     }
@@ -150,11 +157,6 @@ static struct entry *choose(struct evict_queue *queue)
     struct evict_link *link = evict_choose(queue);
 
     return link != NULL ? EVIX_CONTAINER_OF(link, struct entry, queue) : NULL;
-}
-
-static size_t settled(const struct cache *cache)
-{
-    return cache->light.count + cache->with_descriptor.count;
 }
 
 static void keep_bounds(struct cache *cache)

@@ -6,6 +6,7 @@
 
 #include "files/chunk.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 /* 2 MiB: enough for the reads that a disk has in flight; the rest goes back to the system. */
@@ -21,6 +22,7 @@ void *chunk_take(struct chunk_pool *pool)
 
     if (chunk == NULL)
         return malloc(CHUNK_BYTES);
+    assert(pool->count > 0);
     pool->spare = chunk->next;
     pool->count--;
     return chunk;

@@ -10,6 +10,7 @@
 
 void evict_add(struct evict_queue *queue, struct evict_link *link)
 {
+    assert((queue->newest == NULL) == (queue->count == 0));
     link->visited = false;
     link->newer = NULL;
     link->older = queue->newest;
@@ -35,6 +36,7 @@ void evict_remove(struct evict_queue *queue, struct evict_link *link)
     else
         queue->oldest = link->newer;
     queue->count--;
+    assert((queue->oldest == NULL) == (queue->count == 0));
 }
 
 struct evict_link *evict_choose(struct evict_queue *queue)

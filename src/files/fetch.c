@@ -10,6 +10,7 @@
 
 #include "files/fetch.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/openat2.h>
@@ -126,6 +127,7 @@ static void open_target(struct fill *fill)
 {
     int result;
 
+    assert(fill->fd < 0 && !fill->abandoned);
     name_target(fill);
     root_how(fill->entry->root, fill->directory, fill->follow, &fill->how);
     fill->step = FILL_OPEN;
@@ -378,7 +380,9 @@ static void on_read(struct evix_op *op, ssize_t result)
         conclude_error(fill, (int)result);
         return;
     }
+    assert(fill->step == FILL_READ);
     fill->filled += (uint64_t)result;
+    assert(fill->filled <= fill->entry->stat.size);
     if (result == 0 || fill->filled == fill->entry->stat.size)
         measure(fill, FILL_CHECK, &fill->check);
     else

@@ -45,6 +45,7 @@ static bool is_in(const struct lookup_list *list, const struct lookup *lookup)
 
 void fill_join(struct fill *fill, struct lookup *lookup)
 {
+    assert(!fill->delivering && !fill->abandoned);
     lookup->fill = fill;
     append(&fill->late, lookup);
 }
@@ -53,6 +54,7 @@ void fill_free(struct fill *fill)
 {
     struct store *store = fill->store;
 
+    assert(fill->early.first == NULL && fill->late.first == NULL);
     if (fill->entry != NULL) {
         if (fill->entry->in_table)
             cache_remove(&store->cache, fill->entry);
@@ -72,6 +74,7 @@ void fill_leave(struct fill *fill, struct lookup *lookup)
     lookup->fill = NULL;
     if (fill->early.first != NULL || fill->late.first != NULL || fill->delivering)
         return;
+    assert(evix_op_pending(&fill->op));
     fill->abandoned = true;
     if (fill->entry->in_table)
         cache_remove(&fill->store->cache, fill->entry);
@@ -84,6 +87,7 @@ static void deliver(struct fill *fill, struct lookup_list *list, struct represen
         struct lookup *lookup = list->first;
 
         take(list, lookup);
+        assert(lookup->fill == fill && lookup->result == NULL);
         lookup->fill = NULL;
         lookup->result = representation_ref(answer);
         if (!fill->starting) /* the starter is told by its return value */
@@ -184,6 +188,7 @@ void fill_conclude(struct fill *fill, struct representation *answer)
     bool watched = fill->watched && !entry->by_stat;
     bool keep, serves;
 
+    assert(entry != NULL && entry->fill == fill && !fill->delivering);
     if (answer == NULL)
         answer = representation_ref(store->out_of_memory);
     keep = answer->status < 500 && freshness_keeps(&store->freshness, entry, fill->began);

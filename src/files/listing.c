@@ -94,6 +94,7 @@ static void write_rows(struct listing *listing)
     const struct directory_rows *rows = &listing->rows;
     struct page *page = &listing->page;
 
+    assert(listing->next <= rows->count);
     page->used = 0;
     if (listing->next == 0)
         page_head(page, listing->format, listing->path, listing->path_length);
@@ -111,6 +112,7 @@ static void next_of_listing(struct body *body, struct body_piece *out)
 {
     struct listing *listing = EVIX_CONTAINER_OF(body, struct listing, body);
 
+    assert(!listing->released);
     switch (listing->state) {
     case LISTING_NEW:
         start(listing, out);

@@ -8,6 +8,7 @@
 
 #include "files/listing_page.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdarg.h>
@@ -193,6 +194,7 @@ static void add_link(struct page *page, const char *name, size_t length)
 
     if (to != NULL)
         page->used += page->encode_path(name, length, to);
+    assert(page->used <= page->size);
 }
 
 /* The way up, each step a link; of a very long one only the end. */

@@ -78,6 +78,7 @@ struct node *node_find(const struct nodes *nodes, const struct node *parent, con
 
 static void leave_idle(struct nodes *nodes, struct node *node)
 {
+    assert(node->users == 0 && *node->idle_link == node);
     *node->idle_link = node->idle_next;
     if (node->idle_next != NULL)
         node->idle_next->idle_link = node->idle_link;
@@ -96,7 +97,7 @@ void node_hold(struct nodes *nodes, struct node *node)
 /* What nobody uses is kept for a while: it is likely to be wanted again. Roots always stay. */
 void node_release(struct nodes *nodes, struct node *node)
 {
-    assert(node->users > 0);
+    assert(node->users > 0 && node->idle_link == NULL);
     if (--node->users > 0 || node->parent == NULL)
         return;
     node->idle_next = NULL;
@@ -127,6 +128,7 @@ static void unlink_node(struct nodes *nodes, struct node *node)
 static void free_node(struct freshness *freshness, struct node *node)
 {
     assert(node->children == NULL && node->entries == NULL);
+    assert(freshness->nodes.count > 0);
     watch_stop(&freshness->watches, &node->user);
     unlink_node(&freshness->nodes, node);
     freshness->nodes.count--;
@@ -245,6 +247,7 @@ void node_detach(struct nodes *nodes, struct entry *entry)
 
     if (node == NULL)
         return;
+    assert(*entry->name_link == entry && *entry->node_link == entry);
     *entry->name_link = entry->name_next;
     if (entry->name_next != NULL)
         entry->name_next->name_link = entry->name_link;

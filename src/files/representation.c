@@ -105,6 +105,7 @@ void representation_describe(struct representation **out, const struct descripti
     size_t content = in_memory ? (size_t)stat->size : 0, total;
     char etag[VALIDATOR_ETAG_BYTES], fields[FIELDS_BYTES], *text;
 
+    assert(file->references == 1 && file->kind == REPRESENTATION_FILE);
     file->size = stat->size;
     file->modified = validator_last_modified(stat, description->now);
     file->etag_length = validator_etag(etag, stat, in_memory ? representation_content(file) : NULL,
@@ -113,6 +114,7 @@ void representation_describe(struct representation **out, const struct descripti
     file->fields_length = write_fields(fields, file, etag, description);
     total = sizeof(*file) + content + file->etag_length + file->media_type_length +
             file->fields_length + 3;
+    assert(total <= file->memory);
 
     moved = realloc(file, total); /* to what it takes, which was not known before */
     if (moved != NULL)

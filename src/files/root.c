@@ -9,6 +9,7 @@
 
 #include "files/root.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -32,7 +33,10 @@ void root_view_unref(struct root_view **view)
     struct root_view *last = *view;
 
     *view = NULL;
-    if (last == NULL || --last->references > 0)
+    if (last == NULL)
+        return;
+    assert(last->references > 0);
+    if (--last->references > 0)
         return;
     close(last->fd);
     free(last);

@@ -117,6 +117,7 @@ static void drop(struct watches *watches, struct watch *watch)
 {
     struct watch **link = bucket_of(watches, watch->wd);
 
+    assert(watch->users == NULL && watches->count > 0);
     while (*link != watch)
         link = &(*link)->next;
     *link = watch->next;
@@ -162,6 +163,7 @@ void watch_stop(struct watches *watches, struct watch_user *user)
 {
     if (user->kind == WATCH_NONE)
         return;
+    assert(*user->link == user);
     user->kind = WATCH_NONE;
     *user->link = user->next;
     if (user->next != NULL)
