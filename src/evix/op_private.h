@@ -45,7 +45,8 @@ enum {
     SOCKET_REGISTERED = 4,   /* the backend's: the kernel knows the descriptor */
     SOCKET_READ_BLOCKED = 8, /* ready.c's, as those below: reading would block */
     SOCKET_WRITE_BLOCKED = 16,
-    SOCKET_ENDED = 32, /* hang-up, error or half-close seen: reading goes on to the end */
+    SOCKET_ENDED = 32,    /* hang-up, error or half-close seen: reading goes on to the end */
+    SOCKET_BACKEND = 256, /* this bit is the backend's */
 };
 
 static inline void op_queue_init(struct op_queue *queue)

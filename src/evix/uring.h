@@ -24,7 +24,9 @@ enum {
     URING_DETACHED = OP_BACKEND << 1,   /* neither there nor in the kernel */
     URING_POLLING = OP_BACKEND << 2,    /* its entry is a poll, after which it is tried again */
     URING_CANCEL_DUE = OP_BACKEND << 3, /* in `cancels` */
-    URING_STREAM = OP_BACKEND << 4,     /* receives one buffer an entry, see uring_op.c */
+
+    /* and of socket.events */
+    URING_STREAM = SOCKET_BACKEND, /* receives one buffer an entry, see uring_op.c */
 };
 
 /* User data: a pointer to an operation, with a bit if the entry is its poll; or one of the rest. */

@@ -62,7 +62,7 @@ static ssize_t cancelled_or(const struct evix_op *op, ssize_t result)
 
 static void prepare_receive(struct io_uring_sqe *entry, const struct evix_op *op)
 {
-    if (op->flags & URING_STREAM)
+    if (op->socket->events & URING_STREAM)
         io_uring_prep_recv(entry, op->socket->fd, NULL, 0, 0);
     else
         io_uring_prep_recv_multishot(entry, op->socket->fd, NULL, 0, 0);
@@ -302,7 +302,7 @@ static void deliver_data(struct uring *uring, struct evix_op *op, uint16_t index
 static void on_receive_ended(struct uring *uring, struct evix_op *op, int result)
 {
     bool is_starved = result == -ENOBUFS && op->u.lent.index != uring->buffers.given;
-    bool is_switched = result == -ECANCELED && (op->flags & URING_STREAM);
+    bool is_switched = result == -ECANCELED && (op->socket->events & URING_STREAM);
     if ((is_starved || is_switched || result == -EINTR) || (op->flags & OP_CANCELLED && result < 0))
         go_on(uring, op);
     else if (result == -EAGAIN)
@@ -317,13 +317,13 @@ static bool enter_cancel(struct uring *uring, const struct evix_op *op);
 static void adapt_receive(struct uring *uring, struct evix_op *op, uint32_t bytes, bool has_more)
 {
     bool is_full = bytes == uring->buffers.each_bytes;
-    if (is_full && !(op->flags & URING_STREAM)) {
-        op->flags |= URING_STREAM;
+    if (is_full && !(op->socket->events & URING_STREAM)) {
+        op->socket->events |= URING_STREAM;
         /* Without room for the entry the multishot goes on; then the next buffer may try. */
         if (has_more && !(op->flags & OP_CANCELLED) && !enter_cancel(uring, op))
-            op->flags &= (uint16_t)~URING_STREAM;
+            op->socket->events &= ~(unsigned)URING_STREAM;
     } else if (!is_full && !has_more) {
-        op->flags &= (uint16_t)~URING_STREAM;
+        op->socket->events &= ~(unsigned)URING_STREAM;
     }
 }
 
