@@ -19,42 +19,47 @@ EVIX_TESTS = \
 check_PROGRAMS += $(EVIX_TESTS)
 TESTS += $(EVIX_TESTS)
 
-tests_evix_test_async_SOURCES = tests/evix/test_async.c tests/evix/each_backend.h
+tests_evix_test_async_SOURCES = tests/evix/test_async.c \
+	tests/evix/each_backend.h tests/evix/under_valgrind.h
 tests_evix_test_async_CFLAGS = $(EVIX_TEST_CFLAGS)
 tests_evix_test_async_LDADD = $(EVIX_TEST_LDADD)
 tests_evix_test_file_SOURCES = tests/evix/test_file.c
 tests_evix_test_file_CFLAGS = $(EVIX_TEST_CFLAGS)
 tests_evix_test_file_LDADD = $(EVIX_TEST_LDADD)
-tests_evix_test_io_SOURCES = tests/evix/test_io.c tests/evix/each_backend.h tests/evix/sockets.h
+tests_evix_test_io_SOURCES = tests/evix/test_io.c \
+	tests/evix/each_backend.h tests/evix/under_valgrind.h tests/evix/sockets.h
 tests_evix_test_io_CFLAGS = $(EVIX_TEST_CFLAGS)
 tests_evix_test_io_LDADD = $(EVIX_TEST_LDADD)
 tests_evix_test_limits_SOURCES = tests/evix/test_limits.c \
-	tests/evix/each_backend.h tests/evix/sockets.h
+	tests/evix/each_backend.h tests/evix/under_valgrind.h tests/evix/sockets.h
 tests_evix_test_limits_CFLAGS = $(EVIX_TEST_CFLAGS)
 tests_evix_test_limits_LDADD = $(EVIX_TEST_LDADD)
 tests_evix_test_loop_SOURCES = tests/evix/test_loop.c \
-	tests/evix/each_backend.h tests/evix/sockets.h
+	tests/evix/each_backend.h tests/evix/under_valgrind.h tests/evix/sockets.h
 tests_evix_test_loop_CFLAGS = $(EVIX_TEST_CFLAGS)
 tests_evix_test_loop_LDADD = $(EVIX_TEST_LDADD)
-tests_evix_test_op_SOURCES = tests/evix/test_op.c tests/evix/each_backend.h tests/evix/sockets.h
+tests_evix_test_op_SOURCES = tests/evix/test_op.c \
+	tests/evix/each_backend.h tests/evix/under_valgrind.h tests/evix/sockets.h
 tests_evix_test_op_CFLAGS = $(EVIX_TEST_CFLAGS)
 tests_evix_test_op_LDADD = $(EVIX_TEST_LDADD)
 tests_evix_test_ring_forbidden_SOURCES = tests/evix/test_ring_forbidden.c
 tests_evix_test_ring_forbidden_CFLAGS = $(EVIX_TEST_CFLAGS)
 tests_evix_test_ring_forbidden_LDADD = $(EVIX_TEST_LDADD)
-tests_evix_test_signal_SOURCES = tests/evix/test_signal.c tests/evix/each_backend.h
+tests_evix_test_signal_SOURCES = tests/evix/test_signal.c \
+	tests/evix/each_backend.h tests/evix/under_valgrind.h
 tests_evix_test_signal_CFLAGS = $(EVIX_TEST_CFLAGS)
 tests_evix_test_signal_LDADD = $(EVIX_TEST_LDADD)
 tests_evix_test_socket_SOURCES = tests/evix/test_socket.c \
-	tests/evix/each_backend.h tests/evix/sockets.h
+	tests/evix/each_backend.h tests/evix/under_valgrind.h tests/evix/sockets.h
 tests_evix_test_socket_CFLAGS = $(EVIX_TEST_CFLAGS)
 tests_evix_test_socket_LDADD = $(EVIX_TEST_LDADD)
 tests_evix_test_teardown_SOURCES = tests/evix/test_teardown.c
 tests_evix_test_teardown_CFLAGS = $(EVIX_TEST_CFLAGS)
 tests_evix_test_teardown_LDADD = $(EVIX_TEST_LDADD)
-tests_evix_test_timer_SOURCES = tests/evix/test_timer.c tests/evix/each_backend.h
+tests_evix_test_timer_SOURCES = tests/evix/test_timer.c \
+	tests/evix/each_backend.h tests/evix/under_valgrind.h
 tests_evix_test_timer_CFLAGS = $(EVIX_TEST_CFLAGS)
 tests_evix_test_timer_LDADD = $(EVIX_TEST_LDADD)
-tests_evix_test_work_SOURCES = tests/evix/test_work.c
+tests_evix_test_work_SOURCES = tests/evix/test_work.c tests/evix/under_valgrind.h
 tests_evix_test_work_CFLAGS = $(EVIX_TEST_CFLAGS)
 tests_evix_test_work_LDADD = $(EVIX_TEST_LDADD)

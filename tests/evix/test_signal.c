@@ -271,5 +271,6 @@ static Suite *make_suite(void)
 int main(void)
 {
     find_usable();
+    drop_what_valgrind_blocks();
     return run_suite(make_suite());
 }

@@ -4,6 +4,8 @@
  * Does not test what file.c does with it: that is test_file.c.
  * Run by `make check`, on every backend that the machine lets us use.
  */
+#include "under_valgrind.h"
+
 #include <evix/evix.h>
 
 #include <check.h>
@@ -24,6 +26,8 @@ static struct evix_loop *loop;
 static bool open_loop(int row, unsigned threads)
 {
     struct evix_options options = {.backend = backends[row], .work_threads = threads};
+    if (options.backend == EVIX_BACKEND_IO_URING && is_under_valgrind())
+        return false;
     int error = evix_loop_new(&loop, &options);
     if (error == -ENOSYS || error == -EPERM)
         return false;
