@@ -15,25 +15,13 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 
 static const enum evix_backend backends[] = {EVIX_BACKEND_IO_URING, EVIX_BACKEND_EPOLL,
                                              EVIX_BACKEND_POLL};
 enum { BACKENDS = sizeof(backends) / sizeof(*backends), MANY = 1000 };
 
 static struct evix_loop *loop;
-
-/* False where this machine lacks the backend: the case is passed over. */
-static bool open_loop(int row, unsigned threads)
-{
-    struct evix_options options = {.backend = backends[row], .work_threads = threads};
-    if (options.backend == EVIX_BACKEND_IO_URING && is_under_valgrind())
-        return false;
-    int error = evix_loop_new(&loop, &options);
-    if (error == -ENOSYS || error == -EPERM)
-        return false;
-    ck_assert_int_eq(error, 0);
-    return true;
-}
 
 struct job {
     struct evix_work work;
@@ -47,6 +35,30 @@ static struct job jobs[MANY];
 static sem_t gate, entered; /* hold the pool's threads where a test wants them */
 static atomic_int running, running_most;
 static int finished, order[MANY];
+
+/* For runs in which the cases share a process. */
+static void forget_former_case(void)
+{
+    memset(jobs, 0, sizeof(jobs));
+    sem_init(&gate, 0, 0);
+    sem_init(&entered, 0, 0);
+    running_most = 0;
+    finished = 0;
+}
+
+/* False where this machine lacks the backend: the case is passed over. */
+static bool open_loop(int row, unsigned threads)
+{
+    struct evix_options options = {.backend = backends[row], .work_threads = threads};
+    if (options.backend == EVIX_BACKEND_IO_URING && is_under_valgrind())
+        return false;
+    int error = evix_loop_new(&loop, &options);
+    if (error == -ENOSYS || error == -EPERM)
+        return false;
+    ck_assert_int_eq(error, 0);
+    forget_former_case();
+    return true;
+}
 
 static void on_done(struct evix_work *work, int error)
 {
@@ -287,8 +299,6 @@ static Suite *make_suite(void)
 
 int main(void)
 {
-    sem_init(&gate, 0, 0);
-    sem_init(&entered, 0, 0);
     SRunner *runner = srunner_create(make_suite());
     srunner_run_all(runner, CK_NORMAL);
     int failed = srunner_ntests_failed(runner);
