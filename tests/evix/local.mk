@@ -23,7 +23,7 @@ tests_evix_test_async_SOURCES = tests/evix/test_async.c \
 	tests/evix/each_backend.h tests/evix/under_valgrind.h
 tests_evix_test_async_CFLAGS = $(EVIX_TEST_CFLAGS)
 tests_evix_test_async_LDADD = $(EVIX_TEST_LDADD)
-tests_evix_test_file_SOURCES = tests/evix/test_file.c
+tests_evix_test_file_SOURCES = tests/evix/test_file.c tests/evix/under_valgrind.h
 tests_evix_test_file_CFLAGS = $(EVIX_TEST_CFLAGS)
 tests_evix_test_file_LDADD = $(EVIX_TEST_LDADD)
 tests_evix_test_io_SOURCES = tests/evix/test_io.c \

@@ -5,6 +5,8 @@
  * Does not test the pool itself, nor what a server makes of files.
  * Run by `make check`, in each way that the machine lets us use.
  */
+#include "under_valgrind.h"
+
 #include <evix/evix.h>
 
 #include <check.h>
@@ -37,6 +39,8 @@ static bool open_loop(int row)
 {
     struct evix_options options = {
         .backend = ways[row].backend, .no_file_ring = ways[row].no_file_ring, .work_threads = 1};
+    if (!options.no_file_ring && is_under_valgrind())
+        return false;
     int error = evix_loop_new(&loop, &options);
     if (error == -ENOSYS || error == -EPERM)
         return false;
@@ -329,6 +333,7 @@ END_TEST
 /* A pipe's end has no data, so that the read waits in the kernel or in the pool's thread. */
 static void read_pipe(struct job *job, int fd)
 {
+    job->calls = 0;
     evix_file_read(&job->op, loop, &job->request, fd, job->data, sizeof(job->data), 0, on_finished);
 }
 
@@ -376,6 +381,7 @@ END_TEST
 START_TEST(test_free_in_flight)
 {
     int before = count_descriptors();
+    memset(jobs, 0, sizeof(jobs));
     for (int round = 0; round < 20; round++) {
         if (!open_loop(_i))
             return;

@@ -55,6 +55,8 @@ START_TEST(test_more_receivers_than_buffers)
 {
     static const char data[DATA_BYTES];
     struct evix_counters before, after;
+    received_in_all = 0;
+    memset(receivers, 0, sizeof(receivers));
     loop_open_with(_i, 2, 4096);
     for (int i = 0; i < RECEIVERS; i++) {
         int fds[2];
@@ -92,6 +94,7 @@ END_TEST
 /* Cancelled while they wait for a buffer, or for anything else. */
 START_TEST(test_cancel_starved_receivers)
 {
+    memset(receivers, 0, sizeof(receivers));
     loop_open_with(_i, 1, 4096);
     for (int i = 0; i < RECEIVERS; i++) {
         int fds[2];
@@ -152,6 +155,7 @@ static int open_something(void)
 
 START_TEST(test_more_operations_than_entries)
 {
+    reads_done = 0;
     loop_open(_i);
     int fd = open_something();
     struct reading *readings = start_reads(fd);
@@ -180,6 +184,7 @@ static void on_read_cancel_all(struct evix_op *op, ssize_t result)
 
 START_TEST(test_cancel_more_operations_than_entries)
 {
+    reads_done = 0;
     loop_open(_i);
     int fd = open_something();
     to_cancel = start_reads(fd);
@@ -215,6 +220,7 @@ START_TEST(test_accept_that_never_works)
     struct evix_socket listener;
     struct evix_op op;
     struct evix_counters counters;
+    accept_ends = 0;
     loop_open(_i);
     evix_socket_init(&listener, loop, bind_loopback());
     evix_accept(&op, &listener, on_accept);
