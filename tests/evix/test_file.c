@@ -39,8 +39,6 @@ static bool open_loop(int row)
 {
     struct evix_options options = {
         .backend = ways[row].backend, .no_file_ring = ways[row].no_file_ring, .work_threads = 1};
-    if (!options.no_file_ring && is_under_valgrind())
-        return false;
     int error = evix_loop_new(&loop, &options);
     if (error == -ENOSYS || error == -EPERM)
         return false;
@@ -426,6 +424,10 @@ static Suite *make_suite(void)
 
 int main(void)
 {
+    if (is_under_valgrind()) {
+        puts("valgrind knows neither openat2(2) nor what a ring writes: skipped");
+        return 77;
+    }
     SRunner *runner = srunner_create(make_suite());
     srunner_run_all(runner, CK_NORMAL);
     int failed = srunner_ntests_failed(runner);

@@ -5,7 +5,6 @@
 /*
  * valgrind runs one thread at a time, and does not know that io_uring_enter(2) sleeps: a loop that
  * waits in it keeps all other threads from running. So cases with threads pass over io_uring then.
- * Nor does it know what the kernel has written by then: so do cases that read files through it.
  */
 
 #include <stdbool.h>
