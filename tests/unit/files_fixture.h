@@ -34,7 +34,8 @@ int files_run(const char *name, TCase *tcase);
 
 /*
  * The same for tests that open files beneath a root: without openat2(2), which valgrind 3.19 does
- * not know, they are skipped.
+ * not know, they are skipped. They run twice: on the best backend that there is, and on poll with
+ * file operations in threads.
  */
 int files_run_beneath(const char *name, TCase *tcase);
 
