@@ -17,12 +17,13 @@ include tests/fuzz/local.mk
 include tests/fuzz/config.mk
 include tests/lib/local.mk
 
-# The programs made with Check, each in one process (CK_FORK=no), since valgrind is to see it all.
-VALGRIND = valgrind
+# The programs made with Check, each in one process (CK_FORK=no), since valgrind is to see it all;
+# Check cannot end what hangs then, so timeout(1) does.
+VALGRIND = timeout -k 5 300 $(LIBTOOL) --mode=execute valgrind
 VALGRIND_FLAGS = --quiet --error-exitcode=99 --leak-check=full --show-leak-kinds=definite,possible \
 	--errors-for-leak-kinds=definite,possible --track-fds=no
 check-valgrind: $(check_PROGRAMS)
 	CK_FORK=no CK_TIMEOUT_MULTIPLIER=20 $(MAKE) $(AM_MAKEFLAGS) check-TESTS \
 	    TESTS='$(check_PROGRAMS:$(EXEEXT)=)' \
-	    LOG_COMPILER='$(LIBTOOL) --mode=execute $(VALGRIND) $(VALGRIND_FLAGS)'
+	    LOG_COMPILER='$(VALGRIND) $(VALGRIND_FLAGS)'
 .PHONY: check-valgrind
