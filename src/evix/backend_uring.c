@@ -96,7 +96,7 @@ static void drain(struct uring *uring)
         struct io_uring_cqe completion;
         int error = io_uring_submit_and_wait(&uring->ring, 1);
         if (error < 0 && error != -EINTR && error != -EBUSY && error != -EAGAIN)
-            return; /* another thread's ring, or another process's: closing it is all we can do */
+            return; /* another thread's ring: closing it is all we can do */
         while (next_completion(uring, &completion))
             uring_op_dropped(uring, &completion);
     }
@@ -105,7 +105,7 @@ static void drain(struct uring *uring)
 static void uring_backend_close(struct evix_loop *loop)
 {
     struct uring *uring = uring_of(loop);
-    if (uring->is_started)
+    if (uring->is_started && loop_is_ours(loop))
         drain(uring);
     close(uring->epoll_fd);
     io_uring_queue_exit(&uring->ring);

@@ -208,11 +208,8 @@ static bool drain_one(struct file_ring *ring)
     return true;
 }
 
-static void ring_free(struct evix_loop *loop, struct loop_part *part)
+static void drain(struct file_ring *ring)
 {
-    struct file_ring *ring = EVIX_CONTAINER_OF(part, struct file_ring, part);
-    evix_timer_stop(&ring->retry);
-    evix_io_stop(&ring->io);
     struct evix_link *link = ring->requests.next;
     for (; link != &ring->requests; link = link->next) {
         struct evix_op *op = EVIX_CONTAINER_OF(link, struct evix_file_request, link)->op;
@@ -221,6 +218,17 @@ static void ring_free(struct evix_loop *loop, struct loop_part *part)
     }
     while (ring->in_kernel > 0 && drain_one(ring)) {
     }
+}
+
+/* The watcher goes quietly: the kernel forgets it with the descriptor. */
+static void ring_free(struct evix_loop *loop, struct loop_part *part)
+{
+    struct file_ring *ring = EVIX_CONTAINER_OF(part, struct file_ring, part);
+    evix_timer_stop(&ring->retry);
+    list_remove(&ring->io.link);
+    handle_stop(&ring->io.handle);
+    if (loop_is_ours(loop))
+        drain(ring);
     io_uring_queue_exit(&ring->ring);
     loop->files = NULL;
     free(ring);

@@ -194,6 +194,7 @@ int evix_loop_new(struct evix_loop **out, const struct evix_options *options)
     if (!loop)
         return -ENOMEM;
     init_lists(loop);
+    loop->owner = getpid();
     loop->trace = (struct trace){.slow_ns = options->slow_callback_ns,
                                  .report = options->report,
                                  .report_data = options->report_data};

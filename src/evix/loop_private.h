@@ -17,6 +17,9 @@
 #include <evix/post.h>
 #include <evix/timer.h>
 
+#include <sys/types.h>
+#include <unistd.h>
+
 #include "list.h"
 #include "trace.h"
 
@@ -54,6 +57,7 @@ struct evix_loop {
     struct trace trace;
     struct evix_counters counters;
     uint64_t busy_since_ns; /* when the last poll ended */
+    pid_t owner;            /* the process that made it */
     bool is_running;
     bool is_stopping;
     bool has_cancelled_start; /* an operation in `started` was cancelled */
@@ -143,6 +147,16 @@ static inline void handle_stop(struct evix_handle *handle)
     handle->loop->active--;
     if (!(handle->flags & HANDLE_UNREFERENCED))
         handle->loop->referenced--;
+}
+
+/*
+ * False in a child of the process that made the loop. All that such a child may do with the loop is
+ * to free it; then it must touch nothing that it shares with its parent (rings, the kernel's table
+ * of an epoll descriptor), and threads of the parent are not there to be waited for.
+ */
+static inline bool loop_is_ours(const struct evix_loop *loop)
+{
+    return loop->owner == getpid();
 }
 
 /* ---- parts ---- */

@@ -6,21 +6,32 @@
  */
 #include "uring_open.h"
 
+#include <assert.h>
 #include <errno.h>
 
 /*
- * The best first. A kernel answers -EINVAL to what it does not know: 6.1 has all, 5.19 the second
- * row's COOP_TASKRUN, older ones neither. Deferred task work means that completions are prepared
- * in our own call, in batches, and never interrupt us elsewhere; with SINGLE_ISSUER the kernel
- * spares its locks. But work that waits to be run in our call does not make the descriptor
- * readable for epoll (seen on 6.18 with files that a kernel thread opened): a ring that is watched
- * goes without.
+ * The best first; a kernel answers -EINVAL to what it does not know. Deferred task work (6.1) means
+ * that completions are prepared in our own call, in batches, and never interrupt us elsewhere; with
+ * SINGLE_ISSUER (6.0) the kernel spares its locks. Without the latter multishot receives are not
+ * there either, and the ring is of no use for sockets.
  */
-static const unsigned setup_flags[] = {
+static const unsigned flags_if_waited_for[] = {
     IORING_SETUP_SINGLE_ISSUER | IORING_SETUP_DEFER_TASKRUN | IORING_SETUP_SUBMIT_ALL,
+    IORING_SETUP_SINGLE_ISSUER | IORING_SETUP_COOP_TASKRUN | IORING_SETUP_SUBMIT_ALL,
+};
+
+/*
+ * Work that waits to be run in our call does not make the descriptor readable for epoll (seen on
+ * 6.18 with files that a kernel thread opened): a ring that is watched must go without.
+ */
+static const unsigned flags_if_polled[] = {
     IORING_SETUP_COOP_TASKRUN | IORING_SETUP_SUBMIT_ALL,
     0,
 };
+
+enum { TRIES = 2 };
+static_assert(sizeof(flags_if_waited_for) == TRIES * sizeof(unsigned), "as many as are tried");
+static_assert(sizeof(flags_if_polled) == TRIES * sizeof(unsigned), "as many as are tried");
 
 /*
  * NODROP: completions that find the queue full are kept; SUBMIT_STABLE: vectors and message heads
@@ -32,13 +43,12 @@ static const unsigned features =
 
 int uring_open(struct io_uring *ring, enum uring_use use, unsigned entries, unsigned completions)
 {
+    const unsigned *flags = use == URING_POLLED ? flags_if_polled : flags_if_waited_for;
     int error = -EINVAL;
-    size_t first = use == URING_POLLED ? 1 : 0;
-    for (size_t i = first; error == -EINVAL && i < sizeof(setup_flags) / sizeof(*setup_flags);
-         i++) {
+    for (int i = 0; error == -EINVAL && i < TRIES; i++) {
         struct io_uring_params parameters = {.cq_entries = completions};
         parameters.flags =
-            setup_flags[i] | IORING_SETUP_R_DISABLED | IORING_SETUP_CQSIZE | IORING_SETUP_CLAMP;
+            flags[i] | IORING_SETUP_R_DISABLED | IORING_SETUP_CQSIZE | IORING_SETUP_CLAMP;
         /* The library returns its errors and leaves errno as it was: never look there. */
         error = io_uring_queue_init_params(entries, ring, &parameters);
     }

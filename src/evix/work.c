@@ -119,8 +119,6 @@ static void pool_free(struct evix_loop *loop, struct loop_part *part)
 {
     struct work_pool *pool = EVIX_CONTAINER_OF(part, struct work_pool, part);
     work_pool_stop(loop);
-    pthread_cond_destroy(&pool->wanted);
-    pthread_mutex_destroy(&pool->lock);
     loop->work_pool = NULL;
     free(pool);
 }
@@ -204,17 +202,27 @@ static void drop_all(struct evix_link *list)
     }
 }
 
-void work_pool_stop(struct evix_loop *loop)
+static void join_threads(struct work_pool *pool)
 {
-    struct work_pool *pool = loop->work_pool;
-    if (!pool || pool->stopping)
-        return;
     pthread_mutex_lock(&pool->lock);
     pool->stopping = true;
     pthread_cond_broadcast(&pool->wanted);
     pthread_mutex_unlock(&pool->lock);
     for (unsigned i = 0; i < pool->count; i++)
         pthread_join(pool->threads[i], NULL);
+    pthread_cond_destroy(&pool->wanted);
+    pthread_mutex_destroy(&pool->lock);
+}
+
+/* In a child process the lists are as the fork found them; the lock may be held by nobody. */
+void work_pool_stop(struct evix_loop *loop)
+{
+    struct work_pool *pool = loop->work_pool;
+    if (!pool || pool->stopping)
+        return;
+    if (loop_is_ours(loop))
+        join_threads(pool);
+    pool->stopping = true;
     drop_all(&pool->queue);
     drop_all(&pool->finished);
     evix_async_stop(&pool->async);

@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static const enum evix_backend backends[] = {EVIX_BACKEND_IO_URING, EVIX_BACKEND_EPOLL,
@@ -103,13 +104,22 @@ static void make_pair(int *ours, int *peer)
     close(listener);
 }
 
+/* A reset leaves no port behind that would have to wait before it may be used again. */
+static void reset_peer(struct connection *connection)
+{
+    struct linger at_once = {.l_onoff = 1};
+    setsockopt(connection->peer, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
+    close(connection->peer);
+    connection->peer = -1;
+}
+
 static void on_closed(struct evix_socket *socket)
 {
     struct connection *connection = EVIX_CONTAINER_OF(socket, struct connection, socket);
     ck_assert_int_eq(connection->receive_final, connection->receive_started);
     ck_assert_int_eq(connection->send_final, connection->send_started);
     if (connection->peer >= 0)
-        close(connection->peer);
+        reset_peer(connection);
     memset(connection, 0xa5, sizeof(*connection));
     free(connection);
     open_connections--;
@@ -256,14 +266,6 @@ static void reach(struct connection *connection)
     }
 }
 
-static void reset_peer(struct connection *connection)
-{
-    struct linger at_once = {.l_onoff = 1};
-    setsockopt(connection->peer, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
-    close(connection->peer);
-    connection->peer = -1;
-}
-
 static void end(struct connection *connection, enum killer killer)
 {
     if (killer == WE_CLOSE || killer == BOTH_AT_ONCE)
@@ -374,7 +376,8 @@ START_TEST(test_free_under_connections)
         ck_assert_int_eq(seen_callbacks, seen);
         for (int state = 0; state < STATES; state++) {
             struct connection *connection = connections[state];
-            close(connection->peer);
+            if (connection->peer >= 0)
+                reset_peer(connection);
             /* Those that were being closed were closed; the others' descriptors are ours. */
             if (!connection->is_closing)
                 close(connection->socket.fd);
@@ -384,6 +387,79 @@ START_TEST(test_free_under_connections)
         }
     }
     ck_assert_int_eq(count_descriptors(), before);
+}
+END_TEST
+
+static void on_opened(struct evix_op *op, ssize_t result)
+{
+    (void)op;
+    ck_assert_int_ge(result, 0);
+    close((int)result);
+}
+
+static void run_nothing(struct evix_work *work)
+{
+    (void)work;
+}
+
+static void on_nothing_done(struct evix_work *work, int error)
+{
+    (void)work;
+    ck_assert_int_eq(error, 0);
+}
+
+/* Uses all that the loop has: sockets, files, threads. */
+static void use_everything(void)
+{
+    struct evix_op op;
+    struct evix_file_request request;
+    struct evix_open_how how = {.flags = O_RDONLY};
+    struct evix_work work;
+    evix_file_open(&op, loop, &request, AT_FDCWD, "/dev/null", &how, on_opened);
+    ck_assert_int_eq(evix_work_start(&work, loop, run_nothing, on_nothing_done), 0);
+    int seen = seen_callbacks;
+    struct connection *connection = make_connection(RECEIVING);
+    connection->is_held = true;
+    reach(connection);
+    write_peer(connection);
+    while (seen_callbacks == seen)
+        turn();
+    close_ours(connection);
+    ck_assert_int_eq(evix_loop_run(loop, EVIX_RUN_DEFAULT), 0);
+}
+
+/*
+ * A child frees the loop that it has got from its parent, with everything under way; the parent
+ * goes on with it as if nothing had been.
+ */
+START_TEST(test_child_frees_the_parents_loop)
+{
+    if (!open_loop(_i))
+        return;
+    use_everything();
+    struct connection *connection = make_connection(RECEIVING);
+    connection->is_held = true;
+    reach(connection);
+    for (int i = 0; i < 3; i++) {
+        int status = -1;
+        pid_t child = fork();
+        ck_assert_int_ge(child, 0);
+        if (child == 0) {
+            alarm(5);
+            evix_loop_free(&loop);
+            _exit(0);
+        }
+        ck_assert_int_eq(waitpid(child, &status, 0), child);
+        ck_assert_int_eq(status, 0);
+        int seen = seen_callbacks;
+        write_peer(connection);
+        while (seen_callbacks == seen)
+            turn();
+    }
+    close_ours(connection);
+    use_everything();
+    ck_assert_int_eq(open_connections, 0);
+    evix_loop_free(&loop);
 }
 END_TEST
 
@@ -412,6 +488,7 @@ static Suite *make_suite(void)
     tcase_add_loop_test(tests, test_one_after_the_other, 0, BACKENDS);
     tcase_add_loop_test(tests, test_together, 0, BACKENDS);
     tcase_add_loop_test(tests, test_free_under_connections, 0, BACKENDS);
+    tcase_add_loop_test(tests, test_child_frees_the_parents_loop, 0, BACKENDS);
     suite_add_tcase(suite, tests);
     return suite;
 }
