@@ -108,7 +108,8 @@ EVIX_EXPORT EVIX_MUST_CHECK int evix_loop_new(struct evix_loop **out,
 /*
  * Frees the loop and sets *loop to NULL. Handles that are still active are cut off without a
  * callback, and reported; their memory is the caller's again, and so are the descriptors of sockets
- * that were not being closed. Must not be called from a callback.
+ * that were not being closed. Must not be called from a callback. In a child process it is all that
+ * may be done with a loop of the parent, which does not notice.
  */
 EVIX_EXPORT void evix_loop_free(struct evix_loop **loop);
 
