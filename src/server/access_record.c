@@ -115,7 +115,7 @@ static void fill_request(struct access_record *record, const struct http_request
     record->user_agent = value_of(request, HTTP_FIELD_USER_AGENT);
 }
 
-void access_record_write(const struct exchange *exchange, const struct connection *connection)
+void access_record_write(const struct exchange *exchange, struct connection *connection)
 {
     struct access_log *log = log_of(exchange);
     char client[CONNECTION_PEER_BYTES];

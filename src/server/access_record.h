@@ -20,6 +20,6 @@ bool access_record_keep(struct exchange *exchange);
 bool access_record_keep_head(struct exchange *exchange, const char *head, size_t length);
 
 /* Called once, when its last byte has left or never will. */
-void access_record_write(const struct exchange *exchange, const struct connection *connection);
+void access_record_write(const struct exchange *exchange, struct connection *connection);
 
 #endif

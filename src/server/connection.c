@@ -16,6 +16,9 @@
 #include "server/http1.h"
 #include "server/worker_state.h"
 
+/* How long a stopping worker waits for the first request of a connection. */
+#define RETIRE_MS 500
+
 static const struct transport_events events;
 static void on_deadline(struct evix_timer *timer);
 
@@ -93,12 +96,12 @@ static void learn_address(struct connection *connection, int fd)
     }
 }
 
-const char *connection_peer(const struct connection *connection, char out[CONNECTION_PEER_BYTES])
+const char *connection_peer(struct connection *connection, char out[CONNECTION_PEER_BYTES])
 {
     const struct in6_addr *address = &connection->address;
 
     if (!connection->worker->wants_address)
-        return "-";
+        learn_address(connection, connection->transport.socket.fd);
     if (IN6_IS_ADDR_UNSPECIFIED(address))
         return "unix:";
     /* A client of IPv4 that came in by a dual-stack socket is known by its IPv4 address. */
@@ -199,9 +202,13 @@ static void end(struct connection *connection)
 
 void connection_retire(struct connection *connection)
 {
-    connection->is_last = true;
-    if (!connection_is_busy(connection) && !connection->is_lingering &&
-        connection->input_length == 0)
+    /* What is under way, or has come already, is answered: with a close, since we stop. */
+    if (connection_is_busy(connection) || connection->is_lingering || connection->input_length != 0)
+        return;
+    /* A first request may have been sent before we were told to stop: it gets a moment. */
+    if (connection->request_count == 0)
+        deadline_start(&connection->deadline, RETIRE_MS, RETIRE_MS);
+    else
         close_now(connection);
 }
 
@@ -376,13 +383,20 @@ static void take_input(struct connection *connection)
     }
 }
 
+/* Something is being sent, or about to be. */
+static bool is_leaving(const struct connection *connection)
+{
+    return connection->sending != NULL || connection->is_sending_file || connection->output != NULL;
+}
+
 static void settle(struct connection *connection, bool anew)
 {
     if (connection->is_closing)
         return;
+    /* Half of a request will never become a whole one, but earlier answers still leave. */
     if (connection->input_ended && connection->input_length == 0 &&
-        http1_awaits_content(connection)) {
-        close_now(connection); /* half of a request will never become a whole one */
+        http1_awaits_content(connection) && !is_leaving(connection)) {
+        close_now(connection);
         return;
     }
     if (!connection_is_busy(connection) && !connection->is_lingering) {

@@ -72,9 +72,9 @@ void connection_proceed(struct connection *connection);
 /* True while a response, or a request, is under way. */
 bool connection_is_busy(const struct connection *connection);
 
-/* The client's address as text: IPv4 as such, "unix:" for a Unix socket's, "-" if not known. */
+/* The client's address as text: IPv4 as such, "unix:" for a Unix socket's. */
 #define CONNECTION_PEER_BYTES INET6_ADDRSTRLEN
-const char *connection_peer(const struct connection *connection, char out[CONNECTION_PEER_BYTES]);
+const char *connection_peer(struct connection *connection, char out[CONNECTION_PEER_BYTES]);
 
 /* The pool; at the worker's end. */
 void connection_pool_fini(struct worker *worker);

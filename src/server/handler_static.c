@@ -65,7 +65,9 @@ static void answer_unsatisfiable(struct exchange *exchange, const struct represe
 static bool attach_content(struct exchange *exchange, struct response *response,
                            struct representation *file, uint64_t offset, uint64_t length)
 {
-    if (file->bytes != NULL || length == 0) {
+    if (length == 0)
+        return true;
+    if (file->bytes != NULL) {
         response->content = file;
         response->offset = offset;
         response->length = length;

@@ -223,9 +223,9 @@ static void refuse_content(struct connection *connection, struct exchange *excha
         exchange_cancel(exchange);
         exchange_fail(exchange, status, reason);
     } else if (!exchange->is_answered) {
-        /* Part of the answer has gone: only its sudden end can still say that this failed. */
+        /* Part of the answer is on its way: that it ends early must say that this failed. */
         exchange->reason = reason;
-        connection_abort(connection);
+        http1_cut_short(exchange);
     }
 }
 

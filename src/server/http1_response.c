@@ -76,6 +76,26 @@ static void answered(struct connection *connection, struct exchange *exchange)
         exchange_gone(connection, exchange);
 }
 
+void http1_cut_short(struct exchange *exchange)
+{
+    struct connection *connection = exchange->carrier;
+
+    if (connection->is_sending_file || exchange->has_piece) {
+        connection_abort(connection);
+        return;
+    }
+    exchange->is_aborted = true;
+    exchange->is_answered = true;
+    exchange->close = true;
+    /* Its body's memory may be in what is being sent. */
+    if (connection->output != NULL && !output_is_empty(connection->output))
+        leave_with(connection->output, exchange);
+    else if (connection->sending != NULL)
+        leave_with(connection->sending, exchange);
+    else
+        exchange_gone(connection, exchange);
+}
+
 /* ---- heads ------------------------------------------------------------------------------- */
 
 /* Whether the connection ends with this response; it has to be known before its head is written. */

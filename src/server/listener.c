@@ -4,6 +4,8 @@
  * It does not open sockets: the master did.
  * Called by worker.c.
  */
+#include <config.h>
+
 #include "server/listener.h"
 
 #include <errno.h>
@@ -48,17 +50,22 @@ static void accept_failed(struct listener *listener, int error)
     evix_timer_start(&listener->retry, RETRY_MS, 0);
 }
 
+static void open_client(struct listener *listener, int fd)
+{
+    if (listener->config->protocol == CONFIG_PROTOCOL_ECHO)
+        echo_tcp_open(listener->worker, fd);
+    else
+        connection_open(listener->worker, fd, listener->port);
+}
+
 static void on_accept(struct evix_op *op, ssize_t result)
 {
     struct listener *listener = EVIX_CONTAINER_OF(op, struct listener, accepting);
 
     if (result >= 0) {
-        if (listener->is_closed)
-            close((int)result); /* its cancelling came too late */
-        else if (listener->config->protocol == CONFIG_PROTOCOL_ECHO)
-            echo_tcp_open(listener->worker, (int)result);
-        else
-            connection_open(listener->worker, (int)result, listener->port);
+        open_client(listener, (int)result);
+        if (listener->is_closed && listener->worker->connections != NULL)
+            connection_retire(listener->worker->connections); /* cancelling came too late */
     } else if (result != -ECANCELED && !listener->is_closed) {
         accept_failed(listener, (int)result);
     }
@@ -101,6 +108,17 @@ void listener_resume(struct listener *listener)
     listener->is_paused = false;
     evix_timer_stop(&listener->retry);
     accept_more(listener);
+}
+
+void listener_drain(struct listener *listener)
+{
+    for (unsigned i = 0; i < listener->config->backlog; i++) {
+        int fd = accept4(listener->socket.fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+
+        if (fd < 0)
+            break;
+        open_client(listener, fd);
+    }
 }
 
 void listener_close(struct listener *listener)

@@ -30,6 +30,9 @@ void listener_open(struct listener *listener, struct worker *worker,
 void listener_pause(struct listener *listener);
 void listener_resume(struct listener *listener);
 
+/* Takes what is in the backlog: clients that were there before the end are still served. */
+void listener_drain(struct listener *listener);
+
 void listener_close(struct listener *listener);
 
 #endif

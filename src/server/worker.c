@@ -91,6 +91,8 @@ static void stop_gracefully(struct worker *worker)
     uint32_t most_ms = worker->config->timeouts.shutdown_ms;
 
     worker->is_stopping = true;
+    for (size_t i = 0; i < worker->listener_count; i++)
+        listener_drain(&worker->listeners[i]);
     close_standing(worker);
     echo_tcp_close_all(worker);
     for (struct connection *connection = worker->connections; connection != NULL;

@@ -233,6 +233,31 @@ class WhileSent(Site):
         self.assertTrue(connection.take(self.SIZE) == b"x" * self.SIZE)
         self.assertEqual(connection.read_response("HEAD").status, 404)
 
+    def test_emptied_in_a_loop(self):
+        """Between one look and the next the file is empty, or is not: any of both is an answer."""
+        path = tree.write(self.root, "flicker.bin", b"x" * 1000)
+        stop = threading.Event()
+
+        def flicker():
+            with open(path, "r+b") as file:
+                while not stop.is_set():
+                    file.truncate(0)
+                    file.truncate(1000)
+
+        thread = threading.Thread(target=flicker)
+        thread.start()
+        try:
+            for _ in range(500):
+                try:
+                    response = fetch(self.address, "/flicker.bin")
+                    self.assertIn(len(response.body), (0, 1000))
+                except (WireError, OSError):
+                    pass  # cut short: the file was, too
+        finally:
+            stop.set()
+            thread.join()
+        self.assertEqual(fetch(self.address, "/other.bin").status, 404)
+
     def test_appended_in_a_loop(self):
         """B152: lengths and contents belong together, all the time."""
         path = tree.write(self.root, "log.txt", b"")

@@ -87,6 +87,17 @@ class Pipelining(Site):
                 )
                 self.assertEqual(connection.read_response().body, self.small)
 
+    def test_answers_before_a_broken_chunk(self):
+        """9112 7.1: the broken request fails, those before it were answered."""
+        head = request("/echo", "POST", ["Transfer-Encoding: chunked"])
+        for chunk in (b"ZZ\r\n", b"FFFFFFFFF\r\n", b"5\r\nabcdefgh\r\n"):
+            with Connection(self.address) as connection:
+                connection.send(request("/small.bin") * 3 + head + b"5\r\nhello\r\n" + chunk)
+                for _ in range(3):
+                    self.assertEqual(connection.read_response().body, self.small)
+                rest = connection.read_to_end()
+                self.assertFalse(rest.endswith(b"0\r\n\r\n"), rest)
+
     def test_after_close_nothing_more_is_answered(self):
         """9.6: what follows a request with `close` is not looked at."""
         data = request("/small.bin", fields=["Connection: close"]) + request("/small.bin")
@@ -147,6 +158,18 @@ class HalfClose(Site):
             for _ in range(5):
                 self.assertEqual(connection.read_response().body, self.small)
             connection.expect_end()
+
+    def test_answers_before_a_body_that_stays_half(self):
+        """What is owed for whole requests leaves, whatever came of the last one."""
+        for count in (1, 4, 64):
+            with Connection(self.address, receive_buffer=4096) as connection:
+                connection.send(
+                    request("/large.bin") + request("/small.bin") * count
+                    + request("/echo", "POST", ["Content-Length: 100"])
+                ).half_close()
+                self.assertTrue(connection.read_response().body == self.large)
+                for _ in range(count):
+                    self.assertEqual(connection.read_response().body, self.small)
 
     def test_fin_within_a_head(self):
         """No request, so no answer but at most a 400; and the connection ends."""

@@ -102,6 +102,21 @@ class Graceful(Site):
         connection.take(SIZE)
         daemon.stop()
 
+    def test_requests_in_the_queue_are_answered(self):
+        """Whoever had connected and sent a request before TERM was there in time."""
+        daemon = self.running()
+        worker = daemon.worker_pids[0]
+        os.kill(worker, signal.SIGSTOP)
+        clients = [Connection(daemon.address) for _ in range(20)]
+        for client in clients:
+            client.send(request("/small.bin"))
+        daemon.send_signal(signal.SIGTERM)
+        os.kill(worker, signal.SIGCONT)
+        for client in clients:
+            self.assertEqual(client.read_response().body, b"small")
+            client.close()
+        daemon.stop()
+
     def test_the_deadline_holds(self):
         """timeouts.shutdown: a client that takes nothing cannot hold us up."""
         daemon = self.running(shutdown=0.5)
