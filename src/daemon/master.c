@@ -301,6 +301,8 @@ static void serve(struct master *master)
     master->exit_code = EXIT_CODE_CLEAN;
     block_signals(false);
     supervise(master, count);
+    /* A further order to stop must not find the old dispositions and change the exit status. */
+    block_signals(true);
     if (config->pid_file[0] != '\0')
         pid_file_remove(config->pid_file);
 

@@ -322,8 +322,18 @@ static int set_up(struct worker *worker, const struct worker_options *options)
 
 /* ---- the end ----------------------------------------------------------------------------- */
 
+/* An order to stop that comes now must not find the old dispositions: the worker has stopped. */
+static void block_signals(void)
+{
+    sigset_t all;
+
+    sigfillset(&all);
+    sigprocmask(SIG_BLOCK, &all, NULL);
+}
+
 static void tear_down(struct worker *worker)
 {
+    block_signals();
     for (size_t i = 0; worker->access_logs != NULL && i < worker->config->host_count; i++)
         access_log_close(&worker->access_logs[i]);
     free(worker->access_logs);
