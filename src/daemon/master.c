@@ -345,6 +345,5 @@ int master_run(const struct config *config, const char *directory)
         run_with_log(&master);
         privileges_fini(&master.privileges);
     }
-    block_signals(false);
-    return master.exit_code;
+    return master.exit_code; /* signals stay blocked: what is left to do is to exit */
 }
