@@ -1,124 +1,110 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * An echo server with libevix: everything that a client sends is sent back to it.
- *
- *     ./echo 7007          then, in another terminal: nc localhost 7007
- *
- * It shows the life of an operation: start it, be called back, start the next. What a server for
- * the public would add: limits on connections and idle time, and a log.
- */
+/* An echo server: ./echo [PORT], then nc localhost PORT. One thread, any number of connections. */
 #include <evix/evix.h>
 
+#include <errno.h>
 #include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-/* A client. The operations lie in it, so that nothing else is allocated while it lives. */
-struct client {
+/* All that a connection needs, in one piece of memory: a socket and its operations. */
+struct connection {
     struct evix_socket socket;
-    struct evix_op receiving, sending;
-    struct iovec piece;
-    char *data; /* on its way back */
+    struct evix_op receive, send;
+    struct iovec iov;
+    char *sending, *waiting; /* on its way; arrived meanwhile */
+    size_t waiting_bytes;
+    bool is_ended;
 };
 
-static void receive(struct client *client);
+static void on_receive(struct evix_op *op, ssize_t result);
+static void on_sent(struct evix_op *op, ssize_t result);
 
-/* The last callback of a socket: only now is its memory ours again. */
+/* The last callback of a socket: from here on its memory is ours again. */
 static void on_closed(struct evix_socket *socket)
 {
-    struct client *client = EVIX_CONTAINER_OF(socket, struct client, socket);
-
-    free(client->data);
-    free(client);
-}
-
-static void on_sent(struct evix_op *op, ssize_t result)
-{
-    struct client *client = EVIX_CONTAINER_OF(op, struct client, sending);
-
-    if (result < 0)
-        evix_socket_close(&client->socket, on_closed);
-    else
-        receive(client);
+    free(EVIX_CONTAINER_OF(socket, struct connection, socket));
 }
 
 /*
- * The bytes are lent for the length of this callback, so what is sent later has to be copied. To
- * receive nothing more until it has left is all that back-pressure takes: the operation is
- * cancelled, and started again in on_sent().
+ * What is next. While an answer is on its way nothing is received, so a client that does not read
+ * cannot fill our memory. Starting an operation never fails, and never calls back at once.
  */
-static void on_received(struct evix_op *op, ssize_t result)
+static void go_on(struct connection *it)
 {
-    struct client *client = EVIX_CONTAINER_OF(op, struct client, receiving);
-
-    if (result > 0) {
-        char *data = realloc(client->data, client->piece.iov_len + (size_t)result);
-
-        if (data == NULL) {
-            evix_socket_close(&client->socket, on_closed);
-            return;
-        }
-        client->data = data;
-        memcpy(data + client->piece.iov_len, evix_op_data(op), (size_t)result);
-        client->piece.iov_len += (size_t)result;
-        evix_cancel(op);
-    }
-    if (evix_op_more(op))
-        return; /* the final callback is still to come: more may arrive before it */
-    if (client->piece.iov_len == 0) {
-        evix_socket_close(&client->socket, on_closed); /* the end, or an error */
+    if (evix_op_pending(&it->send))
         return;
+    if (it->waiting) {
+        it->sending = it->waiting;
+        it->waiting = NULL;
+        it->iov = (struct iovec){.iov_base = it->sending, .iov_len = it->waiting_bytes};
+        it->waiting_bytes = 0;
+        evix_send(&it->send, &it->socket, &it->iov, 1, 0, on_sent);
+    } else if (it->is_ended) {
+        evix_socket_close(&it->socket, on_closed);
+    } else if (!evix_op_pending(&it->receive)) {
+        evix_receive(&it->receive, &it->socket, on_receive);
     }
-    client->piece.iov_base = client->data;
-    evix_send(&client->sending, &client->socket, &client->piece, 1, 0, on_sent);
 }
 
-static void receive(struct client *client)
+/* Data is lent for the length of this callback: what is to stay has to be copied. */
+static void on_receive(struct evix_op *op, ssize_t result)
 {
-    client->piece = (struct iovec){0};
-    evix_receive(&client->receiving, &client->socket, on_received);
+    struct connection *it = EVIX_CONTAINER_OF(op, struct connection, receive);
+    if (evix_op_more(op)) {
+        it->waiting = realloc(it->waiting, it->waiting_bytes + (size_t)result);
+        if (!it->waiting)
+            abort();
+        memcpy(it->waiting + it->waiting_bytes, evix_op_data(op), (size_t)result);
+        it->waiting_bytes += (size_t)result;
+        evix_cancel(op); /* its final callback comes later */
+    } else if (result != -ECANCELED) {
+        it->is_ended = true; /* 0: the client has said all; negative: an error */
+    }
+    go_on(it);
 }
 
-static void on_accepted(struct evix_op *op, ssize_t fd)
+/* All was sent, or it failed: there is no partial result to take care of. */
+static void on_sent(struct evix_op *op, ssize_t result)
 {
-    struct client *client = fd >= 0 ? calloc(1, sizeof(*client)) : NULL;
-
-    if (client == NULL) {
-        if (fd >= 0)
-            close((int)fd);
-        return;
+    struct connection *it = EVIX_CONTAINER_OF(op, struct connection, send);
+    free(it->sending);
+    if (result < 0) {
+        free(it->waiting);
+        it->waiting = NULL;
+        it->is_ended = true;
     }
-    evix_socket_init(&client->socket, op->socket->handle.loop, (int)fd);
-    receive(client);
+    go_on(it);
+}
+
+static void on_accept(struct evix_op *op, ssize_t result)
+{
+    struct connection *it = evix_op_more(op) ? calloc(1, sizeof(*it)) : NULL;
+    if (!it) {
+        fprintf(stderr, "accept: %s\n", evix_strerror((int)result));
+        exit(EXIT_FAILURE);
+    }
+    evix_socket_init(&it->socket, op->socket->handle.loop, (int)result);
+    go_on(it);
 }
 
 int main(int argc, char **argv)
 {
-    struct sockaddr_in address = {.sin_family = AF_INET,
-                                  .sin_addr.s_addr = htonl(INADDR_LOOPBACK),
-                                  .sin_port = htons((uint16_t)(argc > 1 ? atoi(argv[1]) : 7007))};
+    unsigned port = argc > 1 ? (unsigned)atoi(argv[1]) : 7007;
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (bind(fd, (struct sockaddr *)&address, sizeof(address)) < 0 || listen(fd, 128) < 0) {
+        perror("listen");
+        return EXIT_FAILURE;
+    }
     struct evix_loop *loop;
     struct evix_socket listener;
-    struct evix_op accepting;
-
-    if (fd < 0 || bind(fd, (struct sockaddr *)&address, sizeof(address)) < 0 ||
-        listen(fd, SOMAXCONN) < 0) {
-        perror("echo");
-        return 1;
-    }
-    int error = evix_loop_new(&loop, NULL);
-    if (error < 0) {
-        fprintf(stderr, "echo: %s\n", evix_strerror(error));
-        return 1;
-    }
+    struct evix_op accept_op;
+    if (evix_loop_new(&loop, NULL) < 0)
+        return EXIT_FAILURE;
     evix_socket_init(&listener, loop, fd);
-    evix_accept(&accepting, &listener, on_accepted);
-    printf("echoing on port %d with %s\n", ntohs(address.sin_port),
-           evix_backend_name(evix_loop_backend(loop)));
-    evix_loop_run(loop, EVIX_RUN_DEFAULT);
-    evix_loop_free(&loop);
-    return 0;
+    evix_accept(&accept_op, &listener, on_accept); /* multishot: one callback a connection */
+    return evix_loop_run(loop, EVIX_RUN_DEFAULT) < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# Programs to learn libevix from; built with the rest, not installed.
+# Small programs on libevix, for newcomers; built with the rest, not installed.
 noinst_PROGRAMS += examples/echo examples/timer
 examples_echo_SOURCES = examples/echo.c
 examples_echo_LDADD = libevix.la

@@ -1,61 +1,67 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Timers and a signal with libevix: counts seconds until five have passed, or Ctrl+C.
+ * The smallest program on libevix: a timer that ticks, a signal that ends it.
  *
- * It shows what keeps a loop alive: handles that are active. When the last one stops, the loop
- * ends by itself.
+ *     cc timer.c -o timer $(pkg-config --cflags --libs evix)
  */
 #include <evix/evix.h>
 
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 
-struct counter {
+/* A handle is embedded in a struct of yours; the library never allocates or frees it. */
+struct ticker {
     struct evix_timer timer;
-    struct evix_signal interrupt;
-    unsigned seconds;
+    int count;
 };
 
-static void stop(struct counter *counter)
+/* From the handle that a callback is given to the struct that it is embedded in. */
+static void on_tick(struct evix_timer *timer)
 {
-    evix_timer_stop(&counter->timer);
-    evix_signal_stop(&counter->interrupt);
+    struct ticker *ticker = EVIX_CONTAINER_OF(timer, struct ticker, timer);
+    printf("tick %d\n", ++ticker->count);
+    if (ticker->count == 5)
+        evix_timer_stop(timer); /* stopping is allowed anywhere, also here */
 }
 
-static void on_second(struct evix_timer *timer)
-{
-    struct counter *counter = EVIX_CONTAINER_OF(timer, struct counter, timer);
-
-    printf("%u\n", ++counter->seconds);
-    if (counter->seconds == 5)
-        stop(counter);
-}
-
-/* Not a signal handler: it runs in the loop, where everything may be called. */
+/* An ordinary callback in the loop's thread: unlike in a signal handler, anything may be done. */
 static void on_interrupt(struct evix_signal *signal, int number)
 {
-    printf("signal %d\n", number);
-    stop(EVIX_CONTAINER_OF(signal, struct counter, interrupt));
+    printf("signal %d: no more ticks\n", number);
+    evix_loop_stop(signal->handle.loop);
 }
 
 int main(void)
 {
-    struct counter counter = {0};
     struct evix_loop *loop;
-    int error = evix_loop_new(&loop, NULL);
+    struct ticker ticker = {.count = 0};
+    struct evix_signal interrupt;
 
-    if (error == 0) {
-        evix_timer_init(&counter.timer, loop, on_second);
-        evix_timer_start(&counter.timer, 1000, 1000);
-        evix_signal_init(&counter.interrupt, loop, on_interrupt);
-        error = evix_signal_start(&counter.interrupt, SIGINT);
-        if (error == 0)
-            evix_loop_run(loop, EVIX_RUN_DEFAULT);
-        evix_loop_free(&loop);
-    }
+    int error = evix_loop_new(&loop, NULL);
     if (error < 0) {
-        fprintf(stderr, "timer: %s\n", evix_strerror(error));
-        return 1;
+        fprintf(stderr, "no loop: %s\n", evix_strerror(error));
+        return EXIT_FAILURE;
     }
-    return 0;
+    printf("running on %s\n", evix_backend_name(evix_loop_backend(loop)));
+
+    evix_timer_init(&ticker.timer, loop, on_tick);
+    evix_timer_start(&ticker.timer, 0, 200); /* now, then every 200 ms */
+
+    evix_signal_init(&interrupt, loop, on_interrupt);
+    error = evix_signal_start(&interrupt, SIGINT);
+    if (error < 0)
+        fprintf(stderr, "SIGINT is not watched: %s\n", evix_strerror(error));
+
+    /*
+     * The loop runs until no handle that counts is active. The signal's does not count: the program
+     * is over when the ticks are.
+     */
+    evix_unref(&interrupt.handle);
+    error = evix_loop_run(loop, EVIX_RUN_DEFAULT);
+
+    evix_signal_stop(&interrupt);
+    evix_timer_stop(&ticker.timer);
+    evix_loop_free(&loop);
+    return error < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
 }

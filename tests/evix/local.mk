@@ -63,3 +63,10 @@ tests_evix_test_timer_LDADD = $(EVIX_TEST_LDADD)
 tests_evix_test_work_SOURCES = tests/evix/test_work.c tests/evix/under_valgrind.h
 tests_evix_test_work_CFLAGS = $(EVIX_TEST_CFLAGS)
 tests_evix_test_work_LDADD = $(EVIX_TEST_LDADD)
+
+# What things cost; not run by check.
+EXTRA_PROGRAMS += tests/evix/bench_loop
+tests_evix_bench_loop_SOURCES = tests/evix/bench_loop.c
+tests_evix_bench_loop_CFLAGS = $(AM_CFLAGS) -D_GNU_SOURCE
+tests_evix_bench_loop_LDADD = libevix.la
+CLEANFILES += tests/evix/bench_loop
