@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* An echo server: ./echo [PORT], then nc localhost PORT. One thread, any number of connections. */
+/* An echo server: ./echo, then nc localhost 7007. One thread, any number of connections. */
 #include <evix/evix.h>
 
+#include <err.h>
 #include <errno.h>
 #include <netinet/in.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,21 +24,22 @@ static void on_sent(struct evix_op *op, ssize_t result);
 /* The last callback of a socket: from here on its memory is ours again. */
 static void on_closed(struct evix_socket *socket)
 {
-    free(EVIX_CONTAINER_OF(socket, struct connection, socket));
+    struct connection *it = EVIX_CONTAINER_OF(socket, struct connection, socket);
+    free(it->sending);
+    free(it->waiting);
+    free(it);
 }
 
-/*
- * What is next. While an answer is on its way nothing is received, so a client that does not read
- * cannot fill our memory. Starting an operation never fails, and never calls back at once.
- */
+/* What is next. Nothing is received while an answer is on its way: it would fill our memory. */
 static void go_on(struct connection *it)
 {
     if (evix_op_pending(&it->send))
         return;
-    if (it->waiting) {
-        it->sending = it->waiting;
-        it->waiting = NULL;
-        it->iov = (struct iovec){.iov_base = it->sending, .iov_len = it->waiting_bytes};
+    if (it->waiting_bytes > 0) {
+        char *next = it->waiting;
+        it->waiting = it->sending; /* memory for what comes then */
+        it->sending = next;
+        it->iov = (struct iovec){.iov_base = next, .iov_len = it->waiting_bytes};
         it->waiting_bytes = 0;
         evix_send(&it->send, &it->socket, &it->iov, 1, 0, on_sent);
     } else if (it->is_ended) {
@@ -55,50 +56,38 @@ static void on_receive(struct evix_op *op, ssize_t result)
     if (evix_op_more(op)) {
         it->waiting = realloc(it->waiting, it->waiting_bytes + (size_t)result);
         if (!it->waiting)
-            abort();
+            err(EXIT_FAILURE, "receive");
         memcpy(it->waiting + it->waiting_bytes, evix_op_data(op), (size_t)result);
         it->waiting_bytes += (size_t)result;
         evix_cancel(op); /* its final callback comes later */
-    } else if (result != -ECANCELED) {
-        it->is_ended = true; /* 0: the client has said all; negative: an error */
     }
+    it->is_ended = !evix_op_more(op) && result != -ECANCELED; /* 0: no more comes; or an error */
     go_on(it);
 }
 
-/* All was sent, or it failed: there is no partial result to take care of. */
+/* All was sent, or it failed, which the receive is told as well: there is nothing in between. */
 static void on_sent(struct evix_op *op, ssize_t result)
 {
-    struct connection *it = EVIX_CONTAINER_OF(op, struct connection, send);
-    free(it->sending);
-    if (result < 0) {
-        free(it->waiting);
-        it->waiting = NULL;
-        it->is_ended = true;
-    }
-    go_on(it);
+    (void)result;
+    go_on(EVIX_CONTAINER_OF(op, struct connection, send));
 }
 
 static void on_accept(struct evix_op *op, ssize_t result)
 {
     struct connection *it = evix_op_more(op) ? calloc(1, sizeof(*it)) : NULL;
-    if (!it) {
-        fprintf(stderr, "accept: %s\n", evix_strerror((int)result));
-        exit(EXIT_FAILURE);
-    }
+    if (!it)
+        errx(EXIT_FAILURE, "accept: %s", evix_strerror((int)result));
     evix_socket_init(&it->socket, op->socket->handle.loop, (int)result);
     go_on(it);
 }
 
-int main(int argc, char **argv)
+int main(void)
 {
-    unsigned port = argc > 1 ? (unsigned)atoi(argv[1]) : 7007;
-    struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons(7007)};
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    if (bind(fd, (struct sockaddr *)&address, sizeof(address)) < 0 || listen(fd, 128) < 0) {
-        perror("listen");
-        return EXIT_FAILURE;
-    }
+    if (bind(fd, (struct sockaddr *)&address, sizeof(address)) < 0 || listen(fd, 128) < 0)
+        err(EXIT_FAILURE, "port 7007");
     struct evix_loop *loop;
     struct evix_socket listener;
     struct evix_op accept_op;
