@@ -38,7 +38,8 @@ EVIX_EXPORT void evix_io_init(struct evix_io *io, struct evix_loop *loop, int fd
 /*
  * Watches for `events` (READ, WRITE or both, with ONE_SHOT or without). Starting a started watcher
  * changes its events. Several watchers may share a descriptor. Errors: -EBADF, -EPERM (a regular
- * file: it is always ready, do not watch it), -ENOMEM.
+ * file: it is always ready, do not watch it), -EINVAL (neither READ nor WRITE), -EEXIST (a socket
+ * that operations wait on), -ENOMEM.
  */
 EVIX_EXPORT EVIX_MUST_CHECK int evix_io_start(struct evix_io *io, unsigned events);
 

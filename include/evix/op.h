@@ -37,7 +37,7 @@ typedef void evix_op_fn(struct evix_op *op, ssize_t result);
 typedef void evix_socket_fn(struct evix_socket *socket);
 
 /*
- * A socket that operations are started on. It takes over the descriptor, which must be
+ * A stream socket that operations are started on. It takes over the descriptor, which must be
  * non-blocking, and may have one reading operation (accept, receive) and one writing operation
  * (connect, send, send_file) at a time.
  */

@@ -31,8 +31,8 @@ EVIX_EXPORT void evix_timer_init(struct evix_timer *timer, struct evix_loop *loo
                                  evix_timer_fn *fn);
 
 /*
- * Fires `timeout_ms` after the real present (the clock is read again if this iteration has run
- * for long), never earlier, then every `repeat_ms` if that is not 0. Starting a running timer
+ * Fires `timeout_ms` after the real present (the clock is read again, since this iteration may have
+ * run for long), never earlier, then every `repeat_ms` if that is not 0. Starting a running timer
  * starts it anew. A timer that starts itself with 0 fires once an iteration. A repeating timer that
  * fell behind fires once and is due next relative to now.
  */
