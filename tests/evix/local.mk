@@ -58,7 +58,7 @@ tests_evix_test_socket_SOURCES = tests/evix/test_socket.c \
 	tests/evix/each_backend.h tests/evix/under_valgrind.h tests/evix/sockets.h
 tests_evix_test_socket_CFLAGS = $(EVIX_TEST_CFLAGS)
 tests_evix_test_socket_LDADD = $(EVIX_TEST_LDADD)
-tests_evix_test_teardown_SOURCES = tests/evix/test_teardown.c
+tests_evix_test_teardown_SOURCES = tests/evix/test_teardown.c tests/evix/under_valgrind.h
 tests_evix_test_teardown_CFLAGS = $(EVIX_TEST_CFLAGS)
 tests_evix_test_teardown_LDADD = $(EVIX_TEST_LDADD)
 tests_evix_test_timer_SOURCES = tests/evix/test_timer.c \
