@@ -72,6 +72,3 @@ tests_unit_test_validator_LDADD = $(files_unit_ldadd)
 tests_unit_test_watch_SOURCES = tests/unit/test_watch.c $(files_unit_fixture)
 tests_unit_test_watch_CFLAGS = $(files_unit_cflags)
 tests_unit_test_watch_LDADD = $(files_unit_ldadd)
-
-# One takes all inotify instances of the user for a moment; the other needs some.
-tests/unit/test_watch.log: tests/unit/test_store.log
