@@ -3,8 +3,6 @@ dnl EVIX_SWITCHES: the --enable switches of a developer's build.
 AC_DEFUN([EVIX_SWITCHES], [
 AC_ARG_ENABLE([werror], [AS_HELP_STRING([--enable-werror], [treat warnings as errors])],
     [], [enable_werror=no])
-AC_ARG_ENABLE([debug], [AS_HELP_STRING([--enable-debug], [heavy internal checks])],
-    [], [enable_debug=no])
 AC_ARG_ENABLE([asan],
     [AS_HELP_STRING([--enable-asan], [build with AddressSanitizer and UBSan])],
     [], [enable_asan=no])
@@ -18,7 +16,5 @@ AC_ARG_WITH([llhttp-sources],
     [AS_HELP_STRING([--with-llhttp-sources=DIR],
         [compile llhttp from DIR where pkg-config has none @<:@/usr/share/llhttp@:>@])],
     [], [with_llhttp_sources=/usr/share/llhttp])
-AS_IF([test "x$enable_debug" = xyes],
-    [AC_DEFINE([EVIX_DEBUG], [1], [Define for heavy internal checks.])])
 AM_CONDITIONAL([FUZZERS], [test "x$enable_fuzzers" = xyes])
 ])

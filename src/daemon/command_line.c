@@ -75,9 +75,6 @@ void command_print_version(void)
 #else
     printf(" -liburing");
 #endif
-#ifdef EVIX_DEBUG
-    printf(" +debug");
-#endif
     printf("\nconfiguration: %s\n", DEFAULT_CONFIG);
 }
 
