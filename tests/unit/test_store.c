@@ -4,11 +4,25 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/inotify.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 static struct place place;
+static bool instances_are_gone;
+
+/* Stands before the C library's: the user's instances cannot be used up in earnest, since the tests
+ * that run beside this one need some. */
+int inotify_init1(int flags)
+{
+    if (instances_are_gone) {
+        errno = EMFILE;
+        return -1;
+    }
+    return (int)syscall(SYS_inotify_init1, flags);
+}
 
 START_TEST(bad_options)
 {
@@ -99,28 +113,20 @@ END_TEST
 /* Without inotify instances a store works, by stat. */
 START_TEST(no_instances)
 {
-    int taken[1024];
-    size_t count = 0;
     struct store_options options = place_options(STORE_WATCH);
     struct root_options root;
 
     place_make(&place);
     root = place_root_options(&place);
     ck_assert_int_eq(evix_loop_new(&place.loop, NULL), 0);
-    while (count < COUNT(taken) && (taken[count] = inotify_init1(IN_CLOEXEC)) >= 0)
-        count++;
-    if (count == COUNT(taken)) { /* a generous system: nothing to be seen here */
-        while (count > 0)
-            close(taken[--count]);
-    }
+    instances_are_gone = true;
     place_open_with(&place, &options, &root);
-    ck_assert(count == 0 || place.store->freshness.mode == STORE_STAT);
+    ck_assert_int_eq(place.store->freshness.mode, STORE_STAT);
     place_write(&place, "f", "one");
     place_expect(&place, "/f", "one");
     place_write(&place, "f", "two");
     place_expect(&place, "/f", "two");
-    while (count > 0)
-        close(taken[--count]);
+    instances_are_gone = false;
     place_close(&place);
 }
 END_TEST
