@@ -122,7 +122,9 @@ class Right(Folder):
         self.write(self.full())
         with Daemon(config=self.full().replace("/error.log", "/other.log"), listeners=0) as daemon:
             del daemon
-            wait_until(lambda: os.path.exists(self.folder + "/s"), "the socket")
+            log = self.folder + "/other.log"
+            wait_until(lambda: os.path.exists(log) and tree.read(log).count(b"listening on") == 2,
+                       "two listeners")
             self.assertEqual(fetch(self.folder + "/s", "/").status, 200)
             wait_until(lambda: os.path.exists(self.folder + "/pid"), "the pid file")
             before = self.snapshot()
