@@ -117,7 +117,7 @@ START_TEST(test_changing_events)
 }
 END_TEST
 
-/* B212: the interests of two watchers of one descriptor are one union, whoever leaves it. */
+/* The interests of two watchers of one descriptor are one union, whoever leaves it. */
 START_TEST(test_two_watchers_share_a_descriptor)
 {
     struct evix_io reader, writer, other;
@@ -250,7 +250,7 @@ static void on_end(struct evix_timer *timer)
     evix_io_stop(&hangup_io);
 }
 
-/* B214: a hang-up that nobody reads of must not turn the loop. */
+/* A hang-up that nobody reads of must not turn the loop. */
 START_TEST(test_hangup_does_not_spin)
 {
     int pair[2];

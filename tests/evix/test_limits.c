@@ -50,7 +50,7 @@ static void loop_open_with(int row, unsigned buffers, size_t bytes)
     ck_assert_int_eq(evix_loop_new(&loop, &options), 0);
 }
 
-/* B204: nobody is closed, nobody is forgotten, and the loop does not turn in vain. */
+/* Nobody is closed, nobody is forgotten, and the loop does not turn in vain. */
 START_TEST(test_more_receivers_than_buffers)
 {
     static const char data[DATA_BYTES];
@@ -214,7 +214,7 @@ static void on_accept(struct evix_op *op, ssize_t result)
     accept_result = result;
 }
 
-/* B202: on a socket that does not listen the error is the same each time: it ends, once. */
+/* On a socket that does not listen the error is the same each time: it ends, once. */
 START_TEST(test_accept_that_never_works)
 {
     struct evix_socket listener;

@@ -348,7 +348,7 @@ START_TEST(test_start_while_closing)
 }
 END_TEST
 
-/* B220: the peer goes away, and the callback that sees it closes; memory goes with `closed`. */
+/* The peer goes away, and the callback that sees it closes; memory goes with `closed`. */
 
 static void on_receive_closes(struct evix_op *op, ssize_t result)
 {

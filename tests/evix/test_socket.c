@@ -294,7 +294,7 @@ START_TEST(test_many_buffers)
 }
 END_TEST
 
-/* B210: both directions are full at the same time; both bits of an event have to be served. */
+/* Both directions are full at the same time; both bits of an event have to be served. */
 START_TEST(test_big_both_ways_over_small_buffers)
 {
     int fds[2];
@@ -400,7 +400,7 @@ static void on_end(struct evix_timer *timer)
     (void)timer;
 }
 
-/* B214: nobody reads, the peer resets: the loop sleeps all the same. */
+/* Nobody reads, the peer resets: the loop sleeps all the same. */
 START_TEST(test_reset_while_paused_does_not_spin)
 {
     int fds[2];

@@ -195,7 +195,7 @@ START_TEST(test_free_inside)
 }
 END_TEST
 
-/* B216: a timer that starts itself with 0 must not keep the loop from polling. */
+/* A timer that starts itself with 0 must not keep the loop from polling. */
 
 static struct evix_io pipe_io;
 
@@ -234,7 +234,7 @@ START_TEST(test_zero_timer_runs_once_an_iteration)
 }
 END_TEST
 
-/* B218: the deadline counts from the present, not from the start of a long iteration. */
+/* The deadline counts from the present, not from the start of a long iteration. */
 
 static void on_late(struct evix_timer *timer)
 {

@@ -91,7 +91,7 @@ class Combined(Logged):
             self.assertEqual(line["bytes"], size or str(len(body)))
 
     def test_control_bytes_cannot_forge_a_line(self):
-        """B174: escaped, whatever they would do to a terminal or to a parser."""
+        """Escaped, whatever they would do to a terminal or to a parser."""
         data = b'GET /forge HTTP/1.1\r\nHost: test\r\nUser-Agent: a"b\\c\xff\x9b\td\r\nReferer: "\r\n\r\n'
         exchange(self.address, data)
         line = self.one("/forge")
@@ -111,7 +111,7 @@ class Combined(Logged):
         self.assertIn("/a%0d%0a127.0.0.1", self.one("forged")["request"])
 
     def test_aborted_counts_what_was_sent(self):
-        """B178: true bytes, never more than went out, and never status 0."""
+        """True bytes, never more than went out, and never status 0."""
         with Connection(self.address, receive_buffer=4096) as connection:
             connection.send(request("/large.bin?abort"))
             connection.read_head()
@@ -166,7 +166,7 @@ class Rotation(Logged):
     WORKERS = 2
 
     def test_no_line_is_lost(self):
-        """B176: renamed, told by USR1, and every line is in one of the two files."""
+        """Renamed, told by USR1, and every line is in one of the two files."""
         count = 400
         rotated = self.path + ".1"
         for number in range(count):

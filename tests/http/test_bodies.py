@@ -38,11 +38,11 @@ def chunked(target, method, body, size=1000):
 
 # label, bytes of the first request, its method, its statuses
 UNWANTED = (
-    ("B118 POST to a file", sized("/", "POST", b"x" * 10240), "POST", (405,)),
-    ("B118 chunked POST to a file", chunked("/", "POST", b"x" * 10240), "POST", (405,)),
-    ("B108 GET with a body that looks like a request", sized("/", "GET", request("/none")), "GET", (200,)),
-    ("B108 redirect with a body that looks like a request", sized("/old/x", "GET", request("/none")), "GET", (302,)),
-    ("B108 chunked body that looks like a request", chunked("/", "GET", request("/none")), "GET", (200,)),
+    ("POST to a file", sized("/", "POST", b"x" * 10240), "POST", (405,)),
+    ("chunked POST to a file", chunked("/", "POST", b"x" * 10240), "POST", (405,)),
+    ("GET with a body that looks like a request", sized("/", "GET", request("/none")), "GET", (200,)),
+    ("redirect with a body that looks like a request", sized("/old/x", "GET", request("/none")), "GET", (302,)),
+    ("chunked body that looks like a request", chunked("/", "GET", request("/none")), "GET", (200,)),
     ("404 with a body", sized("/none", "POST", b"GET / HTTP/1.1\r\n\r\n"), "POST", (404, 405)),
     ("HEAD with a body", sized("/", "HEAD", b"x" * 100), "HEAD", (200,)),
     ("501 with a body", sized("/", "BREW", b"x" * 100), "BREW", (501,)),
@@ -81,7 +81,7 @@ class TooLarge(Site):
                 self.assertFalse(response.keeps_alive)
 
     def test_chunked(self):
-        """B126: the limit holds for chunks too."""
+        """The limit holds for chunks too."""
         with Connection(self.address) as connection:
             connection.send(request("/", "POST", ["Transfer-Encoding: chunked"]))
             try:
@@ -126,7 +126,7 @@ class TooLarge(Site):
         self.assertEqual(exchange(self.address, sized("/echo", "POST", body), ("POST",))[0].body, body)
 
     def test_the_answer_arrives_although_the_client_goes_on_sending(self):
-        """B134: closed with input unread, a reset would destroy the answer on its way."""
+        """Closed with input unread, a reset would destroy the answer on its way."""
         for _ in range(20):
             with Connection(self.address) as connection:
                 connection.send(request("/echo", "POST", ["Content-Length: 10000000"]))
@@ -139,7 +139,7 @@ class TooLarge(Site):
 
 class Expectation(Site):
     def test_continue_comes_first(self):
-        """B122: 100, then the content, then the answer."""
+        """100, then the content, then the answer."""
         with Connection(self.address) as connection:
             connection.send(request("/echo", "POST", ["Content-Length: 5", "Expect: 100-continue"]))
             interim = connection.read_head("POST")
@@ -176,7 +176,7 @@ class Expectation(Site):
         self.assertEqual((response.status, response.interim), (200, []))
 
     def test_final_answer_at_once_where_content_is_not_wanted(self):
-        """B124: 405 and close; the content, held back, is not waited for."""
+        """405 and close; the content, held back, is not waited for."""
         for fields in (["Content-Length: 100000"], ["Transfer-Encoding: chunked"]):
             with Connection(self.address) as connection:
                 connection.send(request("/", "POST", fields + ["Expect: 100-continue"]))
@@ -200,7 +200,7 @@ class Expectation(Site):
 
 class Gone(Site):
     def test_client_that_leaves_within_an_unwanted_body(self):
-        """B120: noticed at once, not after the timeout."""
+        """Noticed at once, not after the timeout."""
         pid = self.daemon.worker_pids[0]
         fetch(self.address, "/")
         before = wait_until(lambda: descriptors(pid), "descriptors")

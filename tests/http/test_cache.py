@@ -124,7 +124,7 @@ CHANGES = (overwrite, same_size, append, truncate, rename_over, same_time, remov
 )
 class Changes(Site):
     def check(self, label, setting, change):
-        """B150: the very next request, on an open connection, sees it."""
+        """The very next request, on an open connection, sees it."""
         address = self.daemons[setting].address
         for round_number in range(5):
             folder = "%s-%d" % (label.replace(": ", "-"), round_number)
@@ -174,7 +174,7 @@ class Appearing(Site):
 @suite.cases([(setting, setting) for setting in SETTINGS])
 class SymlinkSwap(Site):
     def check(self, setting, _setting):
-        """B154: a deployment by link is seen at once, and each answer is wholly old or new."""
+        """A deployment by link is seen at once, and each answer is wholly old or new."""
         top = os.path.join(self.root, "swap-" + setting)
         for release in ("one", "two"):
             tree.write(top, release + "/page.txt", release * 1000)
@@ -201,7 +201,7 @@ class WhileSent(Site):
         return connection
 
     def test_shrinking_closes_short(self):
-        """B148: never padded, and the next response never lands inside this body."""
+        """Never padded, and the next response never lands inside this body."""
         connection = self.start_download("shrink.bin")
         os.truncate(os.path.join(self.root, "shrink.bin"), 1 << 20)
         try:
@@ -213,7 +213,7 @@ class WhileSent(Site):
         self.assertLessEqual(set(body), set(b"x\0"), "something else in the body")
 
     def test_growing_sends_what_was_promised(self):
-        """B152"""
+        """A growing file: exactly the bytes that were promised."""
         connection = self.start_download("grow.bin")
         with open(os.path.join(self.root, "grow.bin"), "ab") as file:
             file.write(b"y" * (1 << 20))
@@ -259,7 +259,7 @@ class WhileSent(Site):
         self.assertEqual(fetch(self.address, "/other.bin").status, 404)
 
     def test_appended_in_a_loop(self):
-        """B152: lengths and contents belong together, all the time."""
+        """Lengths and contents belong together, all the time."""
         path = tree.write(self.root, "log.txt", b"")
         stop = threading.Event()
 

@@ -97,7 +97,7 @@ class Mirrored(Site):
             self.assertIn('"q\\', json.dumps(seen).replace('\\"', '"').replace("\\\\", "\\"))
 
     def test_json_is_valid_whatever_the_bytes(self):
-        """B56: 0xFF in a value, quotes, tabs."""
+        """0xFF in a value, quotes, tabs."""
         data = b'GET /echo HTTP/1.1\r\nHost: test\r\nAccept: application/json\r\nX: \xff\t"\xc3\xa4\r\n\r\n'
         response, = exchange(self.address, data)
         json.loads(response.body.decode("utf-8"))

@@ -41,7 +41,7 @@ class Descriptors(TestCase):
         )
 
     def test_too_many_connections_do_not_spin(self):
-        """B168: CPU stays near 0, one line a while, and it recovers by itself."""
+        """CPU stays near 0, one line a while, and it recovers by itself."""
         pid = self.daemon.worker_pids[0]
         clients = [Connection(self.address) for _ in range(200)]
         try:
@@ -57,7 +57,7 @@ class Descriptors(TestCase):
         self.assertLess(len(lines), 5, "one line an interval, not one a try")
 
     def test_cache_gives_descriptors_back(self):
-        """B170: files that are kept open never stand in the way."""
+        """Files that are kept open never stand in the way."""
         for number in range(300):
             response = fetch(self.address, "/many/%d.bin" % number)
             self.assertEqual(response.status, 200, number)
@@ -77,7 +77,7 @@ class Connections(TestCase):
         )
 
     def test_waits_and_resumes(self):
-        """B172: the rest waits in the queue without cost, and is served when others leave."""
+        """The rest waits in the queue without cost, and is served when others leave."""
         pid = self.daemon.worker_pids[0]
         first = [Connection(self.address) for _ in range(10)]
         for client in first:
@@ -196,7 +196,7 @@ class Scans(TestCase):
         ))
 
     def test_far_more_files_than_entries(self):
-        """B156: each answer is that file's, however often entries are thrown out."""
+        """Each answer is that file's, however often entries are thrown out."""
         with Connection(self.address) as connection:
             for _ in range(2):
                 for start in range(0, 2000, 50):

@@ -60,17 +60,17 @@ class Several(TestCase):
         self.assertEqual(self.client_of("?v6"), ["::1"])
 
     def test_unix(self):
-        """B186: a peer without a name has none in the log either."""
+        """A peer without a name has none in the log either."""
         self.assertEqual(fetch(self.unix, "/small.bin?unix").body, b"small")
         client, = self.client_of("?unix")
         self.assertIn(client, ("unix:", "-"))
 
     def test_mode_of_the_unix_socket(self):
-        """B182: as configured, whatever the umask."""
+        """As configured, whatever the umask."""
         self.assertEqual(stat.S_IMODE(os.stat(self.unix).st_mode), 0o666)
 
     def test_ipv4_client_of_a_dual_stack_listener(self):
-        """B184: told by its IPv4 address."""
+        """Told by its IPv4 address."""
         port = self.daemon.addresses[3][1]
         self.assertEqual(fetch(("127.0.0.1", port), "/small.bin?mapped").body, b"small")
         self.assertEqual(self.client_of("?mapped"), ["127.0.0.1"])
@@ -108,7 +108,7 @@ class UnixFile(TestCase):
         self.assertFalse(os.path.exists(path))
 
     def test_stale_one_is_replaced(self):
-        """B180: nobody answers there, so a crash is no obstacle to the next start."""
+        """Nobody answers there, so a crash is no obstacle to the next start."""
         path = os.path.join(self.folder(), "s")
         dead = socket.socket(socket.AF_UNIX)
         dead.bind(path)

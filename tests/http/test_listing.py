@@ -29,7 +29,7 @@ class Site(TestCase):
 
 class Page(Site):
     def test_head_and_type(self):
-        """B62: one Content-Type, with its charset."""
+        """One Content-Type, with its charset."""
         for method in ("GET", "HEAD"):
             response = fetch(self.address, "/", method)
             self.assertEqual(response.status, 200)
@@ -72,7 +72,7 @@ class Json(Site):
         return entries
 
     def test_valid_whatever_the_names(self):
-        """B56"""
+        """Valid JSON, whatever the names."""
         names = [entry["name"] for entry in self.entries()]
         for name in ("a.txt", "b.txt", "new\nline", "q\"uote<&>'.txt"):
             self.assertIn(name, names)
@@ -81,7 +81,7 @@ class Json(Site):
         self.assertEqual(self.entries("/nothing/"), [])
 
     def test_empty_file_is_a_file_of_size_0(self):
-        """B60"""
+        """An empty file is a file, of size 0."""
         entry, = [e for e in self.entries() if e["name"] == "empty.txt"]
         self.assertEqual((entry["type"], entry["size"]), ("file", 0))
 
@@ -117,7 +117,7 @@ class Large(TestCase):
         return Daemon(directory=cls.root)
 
     def test_complete_in_bounded_memory_while_others_are_served(self):
-        """B58"""
+        """Streamed: other clients are served meanwhile."""
         pid = self.daemon.worker_pids[0]
         fetch(self.address, "/small.txt")
         before = memory_bytes(pid, "VmHWM")

@@ -15,26 +15,26 @@ SECRET = b"secret outside of the root"
 ROWS = (
     ("plain", "/a/b.txt", 200, b"b"),
     ("3986 2.1 lower and upper hex", "/%61/%62.tx%74", 200, b"b"),
-    ("B34 plus is literal", "/a+b.txt", 200, b"plus"),
-    ("B34 %2B is plus", "/a%2Bb.txt", 200, b"plus"),
-    ("B34 %20 is the space", "/a%20b.txt", 200, b"space"),
+    ("plus is literal", "/a+b.txt", 200, b"plus"),
+    ("%2B is plus", "/a%2Bb.txt", 200, b"plus"),
+    ("%20 is the space", "/a%20b.txt", 200, b"space"),
     ("3986 2.4 decoded once", "/%2561", 404, None),
     ("a name that holds a percent sign", "/%2541", 200, b"percent"),
-    ("B36 newline", "/new%0Aline", 200, b"newline"),
-    ("B36 backslash", "/back%5Cslash", 200, b"backslash"),
-    ("B36 tab", "/tab%09x", 200, b"tab"),
-    ("B38 NUL", "/%00", (400, 404), None),
-    ("B38 NUL after a name", "/a/b.txt%00", (400, 404), None),
-    ("B38 NUL and a suffix", "/a/b.txt%00.html", (400, 404), None),
+    ("newline", "/new%0Aline", 200, b"newline"),
+    ("backslash", "/back%5Cslash", 200, b"backslash"),
+    ("tab", "/tab%09x", 200, b"tab"),
+    ("NUL", "/%00", (400, 404), None),
+    ("NUL after a name", "/a/b.txt%00", (400, 404), None),
+    ("NUL and a suffix", "/a/b.txt%00.html", (400, 404), None),
     ("2.1 escape cut short", "/%4", 400, None),
     ("2.1 escape without digits", "/%zz", 400, None),
     ("2.1 percent alone", "/%", 400, None),
     ("2.1 percent at the end of a name", "/a/b.txt%", 400, None),
     ("2.1 sign in an escape", "/%+1", 400, None),
-    ("B40 encoded slash", "/a%2Fb.txt", (400, 404), None),
-    ("B40 encoded slash, lower case", "/a%2fb.txt", (400, 404), None),
-    ("B40 encoded slashes and dots", "/a%2f..%2fc.txt", (400, 404), None),
-    ("B40 up by encoded slashes", "/..%2f..%2fetc%2fpasswd", (400, 404), None),
+    ("encoded slash", "/a%2Fb.txt", (400, 404), None),
+    ("encoded slash, lower case", "/a%2fb.txt", (400, 404), None),
+    ("encoded slashes and dots", "/a%2f..%2fc.txt", (400, 404), None),
+    ("up by encoded slashes", "/..%2f..%2fetc%2fpasswd", (400, 404), None),
     ("5.2.4 dot", "/./a/./b.txt", 200, b"b"),
     ("5.2.4 dot-dot", "/x/y/../../a/b.txt", 200, b"b"),
     ("5.2.4 above the root stays at the root", "/../../../a/b.txt", 200, b"b"),
@@ -44,10 +44,10 @@ ROWS = (
     ("5.2.4 dots and semicolon", "/..;/secret.txt", 404, None),
     ("overlong UTF-8 is no dot", "/%c0%ae%c0%ae/secret.txt", 404, None),
     ("several slashes are one", "//a///b.txt", 200, b"b"),
-    ("B42 x..", "/x..", 200, b"dots"),
-    ("B90 ..x is a hidden name", "/..x", 404, None),
-    ("B90 ... is a hidden name", "/...", 404, None),
-    ("B42 a..b", "/a..b/x", 200, b"dots"),
+    ("x..", "/x..", 200, b"dots"),
+    ("..x is a hidden name", "/..x", 404, None),
+    ("... is a hidden name", "/...", 404, None),
+    ("a..b", "/a..b/x", 200, b"dots"),
     ("query does not matter", "/a/b.txt?x=/../..", 200, b"b"),
     ("query with a bad escape does not matter", "/a/b.txt?%zz", 200, b"b"),
     ("question mark in a name", "/a%3Fb", 200, b"question"),
@@ -57,12 +57,12 @@ ROWS = (
     ("missing folder", "/none/none", 404, None),
     ("longer than a name can be", "/" + "n" * 300, (404, 414), None),
     ("longer than a path can be", "/" + "n/" * 3000, (404, 414), None),
-    # Dot files (B90): below the root, at any depth; .well-known is for the public.
-    ("B90 .htpasswd", "/.htpasswd", 404, None),
-    ("B90 .git/config", "/.git/config", 404, None),
-    ("B90 deeper", "/a/.b/c", 404, None),
-    ("B90 encoded dot", "/%2ehtpasswd", 404, None),
-    ("B90 directory without its slash", "/.git", 404, None),
+    # Dot files : below the root, at any depth; .well-known is for the public.
+    (".htpasswd", "/.htpasswd", 404, None),
+    (".git/config", "/.git/config", 404, None),
+    ("deeper", "/a/.b/c", 404, None),
+    ("encoded dot", "/%2ehtpasswd", 404, None),
+    ("directory without its slash", "/.git", 404, None),
     ("8615 .well-known", "/.well-known/acme", 200, b"acme"),
     ("8615 hidden below .well-known", "/.well-known/.secret", 404, None),
     # Symbolic links: followed beneath the root only.
@@ -77,17 +77,17 @@ ROWS = (
     ("link to itself", "/loop", (403, 404), None),
     ("dangling link", "/dangling", 404, None),
     ("link to /proc", "/proc-root/etc/passwd", (403, 404), None),
-    # What is no file (B164, B166).
-    ("B164 FIFO", "/fifo", (403, 404), None),
-    ("B164 FIFO as the index", "/fifo-index/", (403, 404), None),
-    ("B166 socket", "/socket", (403, 404), None),
+    # What is no file .
+    ("FIFO", "/fifo", (403, 404), None),
+    ("FIFO as the index", "/fifo-index/", (403, 404), None),
+    ("socket", "/socket", (403, 404), None),
 )
 
 
 class Site(TestCase):
     @classmethod
     def populate(cls):
-        # The root lies below a hidden folder: the rule for dot files starts beneath it (B90).
+        # The root lies below a hidden folder: the rule for dot files starts beneath it .
         cls.top = cls.root
         cls.root = os.path.join(cls.top, ".cache", "site")
         for name, data in (
@@ -143,7 +143,7 @@ class Unreadable(Site):
 
 
 @suite.cases((
-    ("B42 ..x", "/..x", 200), ("B42 ...", "/...", 200), ("B42 a..b", "/a..b/x", 200),
+    ("..x", "/..x", 200), ("...", "/...", 200), ("a..b", "/a..b/x", 200),
     ("dot file", "/.htpasswd", 200), ("dot folder", "/.git/config", 200), ("dot", "/./..x", 200),
     ("still beneath the root", "/../../secret.txt", 404),
     ("still beneath the root, encoded", "/%2e%2e/%2e%2e/secret.txt", 404),

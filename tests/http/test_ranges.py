@@ -10,29 +10,29 @@ WHOLE = (200, None)
 
 # label, Range's value, (status, slice) for a file of 1000 bytes
 ROWS = (
-    ("B06 first byte", "bytes=0-0", (206, (0, 1))),
-    ("B06 first five", "bytes=0-4", (206, (0, 5))),
+    ("first byte", "bytes=0-0", (206, (0, 1))),
+    ("first five", "bytes=0-4", (206, (0, 5))),
     ("14.1.2 in the middle", "bytes=500-599", (206, (500, 600))),
     ("14.1.2 last byte", "bytes=999-999", (206, (999, 1000))),
     ("14.1.2 open end", "bytes=990-", (206, (990, 1000))),
     ("14.1.2 from the start on", "bytes=0-", (206, (0, 1000))),
     ("14.1.2 all", "bytes=0-999", (206, (0, 1000))),
     ("14.1.2 suffix", "bytes=-10", (206, (990, 1000))),
-    ("B04 suffix longer than the file", "bytes=-99999", (206, (0, 1000))),
-    ("B04 end past the end", "bytes=50-99999", (206, (50, 1000))),
-    ("B04 start at the end", "bytes=1000-", (416, None)),
-    ("B04 start past the end", "bytes=1000-2000", (416, None)),
+    ("suffix longer than the file", "bytes=-99999", (206, (0, 1000))),
+    ("end past the end", "bytes=50-99999", (206, (50, 1000))),
+    ("start at the end", "bytes=1000-", (416, None)),
+    ("start past the end", "bytes=1000-2000", (416, None)),
     ("14.1.2 suffix of nothing", "bytes=-0", (416, None)),
     ("14.1.1 unit in any case", "Bytes=0-4", (206, (0, 5))),
     ("14.1.2 zeros in front", "bytes=0000000000-0000000000004", (206, (0, 5))),
     ("14.2 19 digits", "bytes=0-9223372036854775807", (206, (0, 1000))),
     ("14.2 a number beyond 64 bits as the end", "bytes=0-99999999999999999999999", (206, (0, 1000))),
-    ("B10 no equals sign", "bytes: 0-22", WHOLE),
-    ("B10 letters", "bytes=abc", WHOLE),
-    ("B10 unknown unit", "items=0-5", WHOLE),
-    ("B10 backwards", "bytes=5-2", WHOLE),
-    ("B10 empty set", "bytes=", WHOLE),
-    ("B10 dash alone", "bytes=-", WHOLE),
+    ("no equals sign", "bytes: 0-22", WHOLE),
+    ("letters", "bytes=abc", WHOLE),
+    ("unknown unit", "items=0-5", WHOLE),
+    ("backwards", "bytes=5-2", WHOLE),
+    ("empty set", "bytes=", WHOLE),
+    ("dash alone", "bytes=-", WHOLE),
     ("14.1.1 no unit", "0-4", WHOLE),
     ("14.1.2 sign", "bytes=+0-4", WHOLE),
     ("14.1.2 hex", "bytes=0x0-0x4", WHOLE),
@@ -75,7 +75,7 @@ class Single(Site):
 
 class Others(Site):
     def test_several_ranges_are_never_answered_in_part(self):
-        """B02, B08, 14.2: all of them as multipart/byteranges, or the whole."""
+        """14.2: all of them as multipart/byteranges, or the whole."""
         for value in ("bytes=10-15,17-30", "bytes=0-0,-1", "bytes=0-999,0-999", "bytes=0-1, 5-6 ,,9-"):
             response = fetch(self.address, "/small.bin", fields=["Range: " + value])
             if response.status == 206:
@@ -105,7 +105,7 @@ class Others(Site):
                     self.assertTrue(response.body == self.large[first : last + 1], (first, length))
 
     def test_beyond_4_gib(self):
-        """B12, B158: offsets are 64 bits wide and all their digits are printed."""
+        """Offsets are 64 bits wide and all their digits are printed."""
         import os
         size = 5 << 30
         path = tree.write(self.root, "sparse.bin")

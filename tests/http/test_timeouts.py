@@ -53,7 +53,7 @@ class Deadlines(Site):
     }
 
     def test_nothing_is_ever_sent(self):
-        """B132: from accept on; nothing was asked, so nothing is answered."""
+        """From accept on; nothing was asked, so nothing is answered."""
         with Connection(self.address) as connection:
             data = self.ends_within(connection, 0.2, 3)
             self.assertTrue(data == b"" or data.startswith(b"HTTP/1.1 408 "), data)
@@ -98,7 +98,7 @@ class Deadlines(Site):
             self.assertFalse(data.endswith(b"half" + b"\0" * 96))
 
     def test_idle_between_requests(self):
-        """keep_alive: closed silently, without a 408 that the next request would take for its own
+        """Keep_alive: closed silently, without a 408 that the next request would take for its own
         answer."""
         with Connection(self.address) as connection:
             connection.send(request("/small.bin"))
@@ -113,7 +113,7 @@ class Deadlines(Site):
                 connection.expect_silence(0.3)
 
     def test_reader_that_stops(self):
-        """B130: a response that nobody takes is cut off, and its descriptors are freed."""
+        """A response that nobody takes is cut off, and its descriptors are freed."""
         pid = self.daemon.worker_pids[0]
         fetch(self.address, "/large.bin")
         wait_until(lambda: descriptors(pid) < 40, "calm")
@@ -128,7 +128,7 @@ class Deadlines(Site):
             client.close()
 
     def test_slow_reader_that_makes_progress_is_served(self):
-        """B128: the deadline moves with progress."""
+        """The deadline moves with progress."""
         with Connection(self.address, receive_buffer=65536) as connection:
             connection.send(request("/large.bin", fields=["Connection: close"]))
             connection.read_head()
@@ -143,7 +143,7 @@ class Deadlines(Site):
             self.assertGreater(time.monotonic() - started, 0.5)
 
     def test_linger_is_bounded(self):
-        """B134: a client that neither reads nor stops cannot hold the connection."""
+        """A client that neither reads nor stops cannot hold the connection."""
         with Connection(self.address) as connection:
             connection.send(request("/", "POST", ["Content-Length: 100000000"]))
             started = time.monotonic()
@@ -161,7 +161,7 @@ class Unlimited(Site):
     }
 
     def test_off_means_off(self):
-        """B132: 0 switches off, and does not spin."""
+        """0 switches off, and does not spin."""
         pid = self.daemon.worker_pids[0]
         with Connection(self.address) as idle, Connection(self.address) as half:
             idle.send(request("/small.bin"))
@@ -182,7 +182,7 @@ class MinimumRate(Site):
     }
 
     def test_body_that_trickles(self):
-        """B128: each byte is progress, and yet the client is far too slow."""
+        """Each byte is progress, and yet the client is far too slow."""
         with Connection(self.address) as connection:
             connection.send(request("/echo", "POST", ["Content-Length: 100000"]))
             started = time.monotonic()

@@ -49,15 +49,15 @@ WRONG = (
     ("bad backend", 'backend = "kqueue";\nhosts = ({ root = "ROOT"; });\n', 1, "kqueue"),
     ("bad address", 'listen = ({ address = "nowhere"; });\nhosts = ({ root = "ROOT"; });\n', 1, "nowhere"),
     ("missing root", 'hosts = ({\n root = "ROOT/none"; });\n', 2, "none"),
-    ("B190 no root at all", 'hosts = ({ names = ("x"); });\n', 1, "root"),
+    ("no root at all", 'hosts = ({ names = ("x"); });\n', 1, "root"),
     ("no hosts", 'workers = 1;\n', None, "hosts"),
     ("two defaults", 'hosts = ({ names = ("a"); default = true; root = "ROOT"; },\n { names = ("b"); default = true; root = "ROOT"; });\n', 2, "default"),
     ("the same name twice", 'hosts = ({ names = ("a"); root = "ROOT"; },\n { names = ("a"); root = "ROOT"; });\n', 2, "a"),
     ("the same path twice", 'hosts = ({ root = "ROOT"; locations = ({ path = "/x"; },\n { path = "/x"; }); });\n', 2, "/x"),
     ("path without a slash", 'hosts = ({ root = "ROOT"; locations = (\n{ path = "x"; }); });\n', 2, "x"),
     ("path with dots", 'hosts = ({ root = "ROOT"; locations = (\n{ path = "/a/../b"; }); });\n', 2, r"\.\."),
-    ("B228 line end in a header", 'hosts = ({ root = "ROOT"; headers = {\n X-A = "a\\r\\nX-Evil: 1"; }; });\n', 2, "X-A"),
-    ("B228 control byte in a header", 'hosts = ({ root = "ROOT"; headers = {\n X-A = "a\\x01"; }; });\n', 2, "X-A"),
+    ("line end in a header", 'hosts = ({ root = "ROOT"; headers = {\n X-A = "a\\r\\nX-Evil: 1"; }; });\n', 2, "X-A"),
+    ("control byte in a header", 'hosts = ({ root = "ROOT"; headers = {\n X-A = "a\\x01"; }; });\n', 2, "X-A"),
     ("redirect to nowhere", 'hosts = ({ root = "ROOT"; locations = ({ path = "/o";\n redirect = { to = "new"; }; }); });\n', 2, "new"),
     ("redirect with a bad status", 'hosts = ({ root = "ROOT"; locations = ({ path = "/o";\n redirect = { status = 200; to = "/n"; }; }); });\n', 2, "200"),
     ("same listener twice", 'listen = ({ address = "127.0.0.1:81"; },\n { address = "127.0.0.1:81"; });\nhosts = ({ root = "ROOT"; });\n', 2, "127.0.0.1:81"),
@@ -118,7 +118,7 @@ class Right(Folder):
         self.assertIn(self.path, result.stdout)
 
     def test_nothing_is_touched(self):
-        """B138: while the server runs, a test removes, creates and binds nothing."""
+        """While the server runs, a test removes, creates and binds nothing."""
         self.write(self.full())
         with Daemon(config=self.full().replace("/error.log", "/other.log"), listeners=0) as daemon:
             del daemon

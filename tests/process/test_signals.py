@@ -47,7 +47,7 @@ class Site(TestCase):
 @suite.cases([("TERM", signal.SIGTERM), ("QUIT", signal.SIGQUIT)])
 class Graceful(Site):
     def check(self, _label, number):
-        """B140: a download in flight is finished, whole; the exit status is 0."""
+        """A download in flight is finished, whole; the exit status is 0."""
         daemon = self.running()
         connection = self.downloading(daemon)
         daemon.send_signal(number)
@@ -118,7 +118,7 @@ class Graceful(Site):
         daemon.stop()
 
     def test_the_deadline_holds(self):
-        """timeouts.shutdown: a client that takes nothing cannot hold us up."""
+        """Timeouts.shutdown: a client that takes nothing cannot hold us up."""
         daemon = self.running(shutdown=0.5)
         self.downloading(daemon)
         started = time.monotonic()

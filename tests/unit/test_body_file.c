@@ -143,7 +143,7 @@ START_TEST(really_cold)
 }
 END_TEST
 
-/* B148: what is missing is never made up. */
+/* What is missing is never made up. */
 START_TEST(cut_short)
 {
     struct representation *file;
@@ -167,7 +167,7 @@ START_TEST(cut_short)
 }
 END_TEST
 
-/* B152: a file that grows gives what was promised and no more. */
+/* A file that grows gives what was promised and no more. */
 START_TEST(growing)
 {
     struct representation *file;
@@ -193,7 +193,7 @@ START_TEST(growing)
 }
 END_TEST
 
-/* B158: beyond 4 GiB, in a sparse file. */
+/* Beyond 4 GiB, in a sparse file. */
 START_TEST(far_offsets)
 {
     const uint64_t far = UINT64_C(5) << 30;

@@ -81,7 +81,7 @@ START_TEST(keys)
 }
 END_TEST
 
-/* B156: the same hash for all, and yet each finds its own. */
+/* The same hash for all, and yet each finds its own. */
 START_TEST(forced_collisions)
 {
     struct cache cache;
@@ -183,7 +183,7 @@ START_TEST(nothing_is_kept)
 }
 END_TEST
 
-/* B170: descriptors that are being sent are not given back by being forgotten. */
+/* Descriptors that are being sent are not given back by being forgotten. */
 START_TEST(give_descriptors)
 {
     struct representation *held;

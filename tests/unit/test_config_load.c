@@ -183,7 +183,7 @@ static const struct {
      "test.conf:5: redirect.to: expected a path or URL without query, as it is to be sent "
      "(percent-encoded), found \"/a b\"\n"
      "test.conf:6: redirect: \"to\" is missing\n"},
-    /* B84 again, for redirects: what would lead to another host */
+    /* again, for redirects: what would lead to another host */
     {"hosts = ( { root = \"www\"; locations = ( { path = \"/c\"; redirect = { to = \"/\"; }; },\n"
      " { path = \"/\"; redirect = { to = \"https://a.example\"; }; },\n"
      " { path = \"/d/\"; redirect = { to = \"/e\"; }; } ); } );",
@@ -198,7 +198,7 @@ static const struct {
      "test.conf:1: location.index: expected the name of a file, without a slash, found \"..\"\n"
      "test.conf:1: location.listing: expected true or false, found \"yes\"\n"},
 
-    /* headers: B228 */
+    /* headers: */
     {HOST "headers = {\n X-A = \"a\\r\\nSet-Cookie: b\";\n X-B = \"a\nb\";\n X-C = \"\\x1b\";\n"
           " X-D = 5;\n Content-Length = \"5\";\n transfer-encoding = \"chunked\";\n"
           " X-E = \" a\";\n};",

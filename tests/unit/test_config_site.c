@@ -155,7 +155,7 @@ START_TEST(test_echo_service_needs_no_host)
 }
 END_TEST
 
-/* B84: the order of locations, so that the first that matches on a boundary is the longest. */
+/* The order of locations, so that the first that matches on a boundary is the longest. */
 START_TEST(test_order_of_locations)
 {
     static const char *const order[] = {"/img/large/", "/img/large", "/other",
@@ -454,7 +454,7 @@ START_TEST(test_wrong_directory)
 }
 END_TEST
 
-/* B138: looking changes nothing on the disk. */
+/* Looking changes nothing on the disk. */
 START_TEST(test_loading_touches_nothing)
 {
     struct config *config = fixture_load("pid_file = \"a.pid\"; error_log = { target = "

@@ -189,7 +189,7 @@ START_TEST(freed_with_operations_in_flight)
 }
 END_TEST
 
-/* B170: descriptors in the cache are given back when they are wanted. */
+/* Descriptors in the cache are given back when they are wanted. */
 START_TEST(out_of_descriptors)
 {
     struct rlimit limit;

@@ -278,7 +278,7 @@ static void make_special(void)
     (void)!mkfifo(place_path(&place, some_file()), 0644);
 }
 
-/* The root is reached by "current" and "releases": both change under it (B154). */
+/* The root is reached by "current" and "releases": both change under it . */
 static void switch_root(void)
 {
     const char *link = place_path(&place, "../current");

@@ -203,14 +203,14 @@ START_TEST(sizes)
 
     for (size_t i = 0; i < COUNT(rows); i++)
         expect_in(LISTING_HTML, row_of("f", false, rows[i].size, 0), rows[i].text);
-    /* B60: an empty file is a file of size 0; a directory has no size */
+    /* an empty file is a file of size 0; a directory has no size */
     expect_in(LISTING_JSON, row_of("f", false, 0, 0), "\"type\":\"file\",\"size\":0,");
     expect_in(LISTING_JSON, row_of("d", true, 0, 0), "\"type\":\"directory\",\"modified\"");
     expect_in(LISTING_JSON, row_of("f", false, UINT64_MAX, 0), "\"size\":18446744073709551615,");
 }
 END_TEST
 
-/* B24, in listings */
+/* Times before 1970 and after 9999, in listings. */
 START_TEST(times)
 {
     expect_in(LISTING_HTML, row_of("f", false, 0, 784111777), "<td>1994-11-06 08:49</td>");
@@ -267,7 +267,7 @@ START_TEST(tails)
     struct directory_row rows[] = {row_of("a", true, 0, 0), row_of("b", false, 1, 1)};
     char *page;
 
-    page = write_page(LISTING_JSON, "/", NULL, 0, false); /* B56 */
+    page = write_page(LISTING_JSON, "/", NULL, 0, false); /* */
     ck_assert_str_eq(page, "[\n]\n");
     free(page);
     page = write_page(LISTING_HTML, "/", NULL, 0, false);

@@ -106,7 +106,7 @@ START_TEST(test_errno_is_kept_and_shown)
 }
 END_TEST
 
-/* B174: nothing that a client sends may forge a line or reach a terminal as a command. */
+/* Nothing that a client sends may forge a line or reach a terminal as a command. */
 static const struct {
     const char *text, *line;
 } escapes[] = {

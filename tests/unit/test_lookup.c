@@ -101,7 +101,7 @@ START_TEST(fields)
 }
 END_TEST
 
-/* B24: whatever the times are, the file is served. */
+/* Whatever the times are, the file is served. */
 START_TEST(odd_times)
 {
     const int64_t times[] = {-1, 0, 1, 4102444800, INT64_C(253402300800)};
@@ -124,7 +124,7 @@ START_TEST(odd_times)
 }
 END_TEST
 
-/* Around each border: of what is small, and of pages (B160). */
+/* Around each border: of what is small, and of pages . */
 START_TEST(borders)
 {
     const size_t sizes[] = {0, 1, 1023, 1024, 1025, 4095, 4096, 4097, 65535, 65536, 65537, 300000};
@@ -183,7 +183,7 @@ START_TEST(directories)
 }
 END_TEST
 
-/* B50 */
+/* */
 START_TEST(slash_behind_a_file)
 {
     begin(_i);
@@ -258,7 +258,7 @@ START_TEST(deep_paths)
 }
 END_TEST
 
-/* B42, B34, B36: names are bytes, and only "." and ".." are special. */
+/* Names are bytes, and only "." and ".." are special. */
 START_TEST(odd_names)
 {
     static const char *const names[] = {
@@ -279,7 +279,7 @@ START_TEST(odd_names)
 }
 END_TEST
 
-/* B90 */
+/* */
 START_TEST(dotfiles)
 {
     begin(_i);
@@ -321,7 +321,7 @@ START_TEST(dotfiles_allowed)
     place_write(&place, "...", "three");
     place_directory(&place, "d");
     expect("/.htaccess", "shown");
-    expect("/..x", "two"); /* B42 */
+    expect("/..x", "two"); /* */
     expect("/...", "three");
     expect_status("/..", 404);
     expect_status("/d/../..", 404);
@@ -348,7 +348,7 @@ START_TEST(dotfiles_above_the_root)
 }
 END_TEST
 
-/* B164, B166: nothing of that is read, and nothing waits. */
+/* Nothing of that is read, and nothing waits. */
 START_TEST(special_files)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -486,7 +486,7 @@ START_TEST(permissions)
 }
 END_TEST
 
-/* B150: what was appended is there, with the length of what is sent. */
+/* What was appended is there, with the length of what is sent. */
 START_TEST(append_and_ask)
 {
     begin(_i);
@@ -508,7 +508,7 @@ START_TEST(append_and_ask)
 }
 END_TEST
 
-/* B18: the same size, mtime 1, other bytes: another tag, small or large. */
+/* The same size, mtime 1, other bytes: another tag, small or large. */
 START_TEST(replaced_with_the_same_time)
 {
     const size_t sizes[] = {1000, 100000};

@@ -18,7 +18,7 @@ static const struct {
     {"notes.txt", "text/plain; charset=utf-8"},
     {"build.log", "text/plain; charset=utf-8"},
     {"README.md", "text/markdown; charset=utf-8"},
-    /* B64: a charset on these breaks them */
+    /* a charset on these breaks them */
     {"module.wasm", "application/wasm"},
     {"picture.png", "image/png"},
     {"archive.zip", "application/zip"},
@@ -39,7 +39,7 @@ static const struct {
     {"package.deb", "application/vnd.debian.binary-package"},
     {"first.3gp", "video/3gpp"}, /* the first row and the last one */
     {"last.zst", "application/zstd"},
-    /* B66: an archive is an archive, whatever is in it */
+    /* an archive is an archive, whatever is in it */
     {"x.tar.gz", "application/gzip"},
     {"x.tgz", "application/gzip"},
     {"x.css.br", "application/x-brotli"},

@@ -97,12 +97,12 @@ static const struct {
     const char *query;
     const char *line; /* NULL: refused */
 } location_rows[] = {
-    {"9110 10.2.2, B52: path only", "/dir/", NULL, "Location: /dir/\r\n"},
-    {"9110 10.2.2, B48: query kept", "/dir/", "x=1&y=%26", "Location: /dir/?x=1&y=%26\r\n"},
+    {"9110 10.2.2: path only", "/dir/", NULL, "Location: /dir/\r\n"},
+    {"9110 10.2.2: query kept", "/dir/", "x=1&y=%26", "Location: /dir/?x=1&y=%26\r\n"},
     {"9110 10.2.2: empty query kept", "/dir/", "", "Location: /dir/?\r\n"},
-    {"3986 4.2, B44", "//evil.example/", NULL, "Location: /evil.example/\r\n"},
-    {"3986 4.2, B44", "/\\evil.example/", NULL, "Location: /%5Cevil.example/\r\n"},
-    {"9110 5.5, B46", "/dir\r\nX-Evil: 1/", NULL, "Location: /dir%0D%0AX-Evil%3A%201/\r\n"},
+    {"3986 4.2", "//evil.example/", NULL, "Location: /evil.example/\r\n"},
+    {"3986 4.2", "/\\evil.example/", NULL, "Location: /%5Cevil.example/\r\n"},
+    {"9110 5.5", "/dir\r\nX-Evil: 1/", NULL, "Location: /dir%0D%0AX-Evil%3A%201/\r\n"},
     {"9110 5.5: line end in a query", "/", "a\r\nb", NULL},
 };
 
@@ -129,7 +129,7 @@ START_TEST(odd_ones)
     struct http_writer writer;
     http_writer_init(&writer, memory, sizeof(memory));
     http_write_status(&writer, 599);
-    http_write_date_field(&writer, HTTP_FIELD_LAST_MODIFIED, INT64_MAX); /* B24: left out */
+    http_write_date_field(&writer, HTTP_FIELD_LAST_MODIFIED, INT64_MAX); /* left out */
     http_write_content_range(&writer, NULL, 0);
     http_write_number_field(&writer, HTTP_FIELD_AGE, UINT64_MAX);
     http_write_allow(&writer, 0); /* RFC 9110 10.2.1: may be empty */

@@ -93,7 +93,7 @@ START_TEST(two_roots)
 }
 END_TEST
 
-/* B154: a link is switched; each answer is of one tree or the other. */
+/* A link is switched; each answer is of one tree or the other. */
 START_TEST(switched)
 {
     struct root *root;

@@ -83,7 +83,7 @@ START_TEST(large)
 }
 END_TEST
 
-/* B18: where the time says nothing, inode and change time do. */
+/* Where the time says nothing, inode and change time do. */
 START_TEST(meaningless_time)
 {
     const int64_t times[] = {0,
@@ -119,7 +119,7 @@ START_TEST(parts)
 }
 END_TEST
 
-/* B24 */
+/* */
 START_TEST(last_modified)
 {
     static const struct {
