@@ -244,3 +244,13 @@ int body_from_file(struct body **out, struct store *store, struct representation
     *out = &body->body;
     return 0;
 }
+
+void body_file_aim(struct body *base, uint64_t offset, uint64_t length)
+{
+    struct file_body *body = EVIX_CONTAINER_OF(base, struct file_body, body);
+
+    assert(body->state == READ_NONE && body->offset == body->end);
+    assert(offset <= body->file->size && length <= body->file->size - offset);
+    body->offset = offset;
+    body->end = offset + length;
+}

@@ -106,6 +106,12 @@ void lookup_cancel(struct lookup *lookup);
 int body_from_file(struct body **out, struct store *store, struct representation *file,
                    uint64_t offset, uint64_t length);
 
+/*
+ * Aims a body of a file, which has given all that it was to give, at another range of that file:
+ * it goes on as if it had been made for that one, but for `body.length`.
+ */
+void body_file_aim(struct body *body, uint64_t offset, uint64_t length);
+
 enum listing_format { LISTING_HTML, LISTING_JSON };
 
 /*

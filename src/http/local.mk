@@ -11,6 +11,7 @@ src_http_libhttp_a_SOURCES = \
 	src/http/framing.c src/http/framing.h \
 	src/http/head.c src/http/head.h \
 	src/http/method.c src/http/method.h \
+	src/http/multipart.c src/http/multipart.h \
 	src/http/negotiate.c src/http/negotiate.h \
 	src/http/range.c src/http/range.h \
 	src/http/request.c src/http/request.h \

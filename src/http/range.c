@@ -8,6 +8,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <stdlib.h>
 
 /* What one member of the set comes to. */
 enum spec {
@@ -35,7 +36,7 @@ static enum spec read_suffix(struct http_text text, uint64_t size, struct http_r
         return SPEC_UNSATISFIABLE;
     if (size == 0)
         return SPEC_WHOLE;
-    *out = (struct http_range){length < size ? size - length : 0, size - 1};
+    *out = (struct http_range){.first = length < size ? size - length : 0, .last = size - 1};
     return SPEC_RANGE;
 }
 
@@ -54,7 +55,7 @@ static enum spec read_spec(struct http_text member, uint64_t size, struct http_r
         return SPEC_MALFORMED;
     if (first >= size)
         return SPEC_UNSATISFIABLE;
-    *out = (struct http_range){first, last < size ? last : size - 1};
+    *out = (struct http_range){.first = first, .last = last < size ? last : size - 1};
     return SPEC_RANGE;
 }
 
@@ -76,7 +77,7 @@ enum http_range_outcome http_range_parse(struct http_text value, uint64_t size,
 {
     struct http_text member;
     struct http_range range;
-    bool asked = false, whole = false, too_many = false;
+    bool asked = false, whole = false;
     *count = 0;
     if (!take_unit(&value))
         return HTTP_RANGE_NONE;
@@ -92,14 +93,15 @@ enum http_range_outcome http_range_parse(struct http_text value, uint64_t size,
             whole = true;
             break;
         case SPEC_RANGE:
-            if (*count == capacity)
-                too_many = true;
-            else
-                ranges[(*count)++] = range;
+            if (*count == capacity) { /* whatever else is asked for: it costs no more to see */
+                *count = 0;
+                return HTTP_RANGE_NONE;
+            }
+            ranges[(*count)++] = range;
             break;
         }
     }
-    if (!asked || whole || too_many) {
+    if (!asked || whole) {
         *count = 0;
         return HTTP_RANGE_NONE;
     }
@@ -115,43 +117,56 @@ static bool are_close(const struct http_range *a, const struct http_range *b, ui
     return high->first <= low->last || high->first - low->last - 1 < gap;
 }
 
-static bool any_close(const struct http_range *ranges, unsigned count, uint64_t gap)
+static bool are_ascending_and_apart(const struct http_range *ranges, unsigned count, uint64_t gap)
 {
     for (unsigned i = 1; i < count; i++) {
-        for (unsigned j = 0; j < i; j++) {
-            if (are_close(&ranges[i], &ranges[j], gap))
-                return true;
-        }
+        if (ranges[i].first < ranges[i - 1].first || are_close(&ranges[i - 1], &ranges[i], gap))
+            return false;
     }
-    return false;
+    return true;
 }
 
-/* By insertion: the count is bounded by what the caller is willing to answer. */
-static void sort(struct http_range *ranges, unsigned count)
+static int by_start(const void *a, const void *b)
 {
+    const struct http_range *left = a, *right = b;
+    return (left->first > right->first) - (left->first < right->first);
+}
+
+static int by_order(const void *a, const void *b)
+{
+    const struct http_range *left = a, *right = b;
+    return (left->order > right->order) - (left->order < right->order);
+}
+
+/* Of ranges that are sorted by their start. */
+static unsigned join_neighbours(struct http_range *ranges, unsigned count, uint64_t gap)
+{
+    unsigned kept = 0;
     for (unsigned i = 1; i < count; i++) {
-        struct http_range moved = ranges[i];
-        unsigned j = i;
-        for (; j > 0 && ranges[j - 1].first > moved.first; j--)
-            ranges[j] = ranges[j - 1];
-        ranges[j] = moved;
+        struct http_range *last = &ranges[kept];
+        if (!are_close(last, &ranges[i], gap)) {
+            ranges[++kept] = ranges[i];
+            continue;
+        }
+        if (ranges[i].last > last->last)
+            last->last = ranges[i].last;
+        if (ranges[i].order < last->order)
+            last->order = ranges[i].order;
     }
+    return kept + 1;
 }
 
 unsigned http_range_coalesce(struct http_range *ranges, unsigned count, uint64_t gap)
 {
-    unsigned kept = 0;
-    if (!any_close(ranges, count, gap))
+    if (are_ascending_and_apart(ranges, count, gap))
         return count;
-    sort(ranges, count);
-    for (unsigned i = 1; i < count; i++) {
-        if (!are_close(&ranges[kept], &ranges[i], gap))
-            ranges[++kept] = ranges[i];
-        else if (ranges[i].last > ranges[kept].last)
-            ranges[kept].last = ranges[i].last;
-    }
-    assert(kept < count);
-    return kept + 1;
+    for (unsigned i = 0; i < count; i++)
+        ranges[i].order = i;
+    qsort(ranges, count, sizeof(ranges[0]), by_start);
+    unsigned left = join_neighbours(ranges, count, gap);
+    assert(left >= 1 && left <= count);
+    qsort(ranges, left, sizeof(ranges[0]), by_order);
+    return left;
 }
 
 static size_t put_number(char *out, uint64_t number)

@@ -10,6 +10,13 @@
 struct http_range {
     uint64_t first;
     uint64_t last;
+    unsigned order; /* private to http_range_coalesce() */
+};
+
+/* Several, in memory that is somebody else's. */
+struct http_ranges {
+    struct http_range *at;
+    unsigned count;
 };
 
 static inline uint64_t http_range_length(const struct http_range *range)
@@ -34,9 +41,9 @@ enum http_range_outcome http_range_parse(struct http_text value, uint64_t size,
                                          unsigned *count);
 
 /*
- * Joins ranges that overlap or lie less than `gap` bytes apart, and returns how many are left. The
- * order becomes ascending if anything overlaps, and stays as it was asked for otherwise (RFC 9110
- * 15.3.7.2).
+ * Joins ranges that overlap or lie less than `gap` bytes apart, and returns how many are left. They
+ * stay in the order that was asked for; joined ones stand where the first of them stood (RFC 9110
+ * 15.3.7.2). O(n log n), and O(n) if they are ascending and apart, as honest clients' are.
  */
 unsigned http_range_coalesce(struct http_range *ranges, unsigned count, uint64_t gap);
 

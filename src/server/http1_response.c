@@ -20,6 +20,10 @@
 /* Content up to this size is copied behind its head: one plain send, and no reference to keep. */
 #define COPY_BYTES 8192
 
+/* A body's piece up to this size is copied: then the body can be asked for more before it leaves,
+ * so that the parts of a multipart answer are gathered. */
+#define COPY_PIECE_BYTES 1024
+
 /* Room for what we add ourselves: status line, Server, Date, framing, Connection. */
 #define HEAD_BYTES 512
 
@@ -290,27 +294,37 @@ static bool is_whole(const struct exchange *exchange)
     return exchange->body->length >= 0 && exchange->body_left == 0;
 }
 
+/* What comes before and behind a piece if the response is chunked. */
+static bool queue_chunk_head(struct output *output, struct exchange *exchange, size_t length)
+{
+    char chunk[HTTP_CHUNK_HEAD_BYTES];
+    size_t head_length = http_chunk_head(chunk, length);
+
+    exchange->queued_bytes += head_length + 2;
+    return output_copy(output, chunk, head_length);
+}
+
+/* False: there is no memory. */
+static bool queue_piece(struct output *output, struct exchange *exchange,
+                        const struct body_piece *piece)
+{
+    exchange->queued_bytes += piece->length;
+    if (exchange->is_chunked && !queue_chunk_head(output, exchange, piece->length))
+        return false;
+    if (piece->length > COPY_PIECE_BYTES)
+        output_refer(output, piece->data, piece->length);
+    else if (!output_copy(output, piece->data, piece->length))
+        return false;
+    return !exchange->is_chunked || output_copy(output, "\r\n", 2);
+}
+
 static void queue_bytes(struct connection *connection, struct exchange *exchange,
                         const struct body_piece *piece)
 {
     struct output *output = need_output(connection);
-    char chunk[HTTP_CHUNK_HEAD_BYTES];
 
-    if (output == NULL)
-        return;
-    exchange->queued_bytes += piece->length;
-    if (!exchange->is_chunked) {
-        output_refer(output, piece->data, piece->length);
-        return;
-    }
-    size_t length = http_chunk_head(chunk, piece->length);
-    exchange->queued_bytes += length + 2;
-    if (!output_copy(output, chunk, length)) {
+    if (output != NULL && !queue_piece(output, exchange, piece))
         connection_abort(connection);
-        return;
-    }
-    output_refer(output, piece->data, piece->length);
-    output_refer(output, "\r\n", 2);
 }
 
 static void queue_end(struct connection *connection, struct exchange *exchange)
@@ -327,7 +341,10 @@ static void queue_end(struct connection *connection, struct exchange *exchange)
     answered(connection, exchange);
 }
 
-/* Asks the body for its next piece and queues it. False: there is nothing for now. */
+/*
+ * Asks the body for its next piece and queues it. True: it can be asked again at once, for nothing
+ * that is queued is the body's memory.
+ */
 static bool pull(struct connection *connection, struct exchange *exchange)
 {
     struct body_piece piece;
@@ -357,14 +374,18 @@ static bool pull(struct connection *connection, struct exchange *exchange)
             body_failed(connection, exchange, -ENODATA);
         else
             queue_end(connection, exchange);
-        return !connection->is_closing;
+        return false;
     case BODY_FAILED:
         body_failed(connection, exchange, piece.error);
         return false;
     }
-    if (!connection->is_closing && is_whole(exchange))
+    if (connection->is_closing)
+        return false;
+    if (is_whole(exchange)) {
         answered(connection, exchange);
-    return !connection->is_closing;
+        return false;
+    }
+    return piece.kind == BODY_BYTES && piece.length <= COPY_PIECE_BYTES;
 }
 
 /* ---- sending ----------------------------------------------------------------------------- */
@@ -389,21 +410,27 @@ static void send_piece(struct connection *connection, struct exchange *exchange)
 }
 
 /* A body's memory stays only until it is asked again, so what it gave is sent before that. */
-static bool may_pull(const struct connection *connection, const struct exchange *exchange)
+static bool may_pull(const struct connection *connection)
 {
+    const struct exchange *exchange = connection->exchange;
+
     return exchange != NULL && exchange->body != NULL && !exchange->is_answered &&
            !exchange->has_piece && !exchange->body_waits && exchange->status != 0 &&
            connection->sending == NULL && !connection->is_sending_file;
 }
 
+static void pull_pieces(struct connection *connection)
+{
+    while (may_pull(connection) && pull(connection, connection->exchange) &&
+           output_has_room(connection->output))
+        continue;
+}
+
 void http1_send(struct connection *connection)
 {
-    struct exchange *exchange = connection->exchange;
-
     if (connection->is_closing)
         return;
-    if (may_pull(connection, exchange))
-        (void)pull(connection, exchange);
+    pull_pieces(connection);
     http1_settle(connection);
     if (connection->is_closing || connection->sending != NULL || connection->is_sending_file)
         return;

@@ -7,6 +7,8 @@ src_server_libserver_a_SOURCES = \
 	src/server/access_record.h \
 	src/server/address_limit.c \
 	src/server/address_limit.h \
+	src/server/body_parts.c \
+	src/server/body_parts.h \
 	src/server/clock.c \
 	src/server/clock.h \
 	src/server/connection.c \
@@ -41,6 +43,8 @@ src_server_libserver_a_SOURCES = \
 	src/server/output.h \
 	src/server/route.c \
 	src/server/route.h \
+	src/server/static_content.c \
+	src/server/static_content.h \
 	src/server/transport.h \
 	src/server/transport_plain.c \
 	src/server/worker.c \

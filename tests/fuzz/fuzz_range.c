@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Ranges: what is satisfiable lies within the representation, and joining neither loses nor adds a
- * byte that was asked for.
+ * Ranges: what is satisfiable lies within the representation, joining neither loses nor adds a byte
+ * that was asked for and keeps the order, and a multipart answer is as long as was said before.
  * The first eight bytes of an input are the size of the representation.
  */
 #include "fuzz.h"
-#include "http/range.h"
+#include "http/multipart.h"
 
-enum { MOST = 8 };
+enum { MOST = 64 };
 
 static bool is_in(uint64_t position, const struct http_range *ranges, unsigned count)
 {
@@ -16,6 +16,36 @@ static bool is_in(uint64_t position, const struct http_range *ranges, unsigned c
             return true;
     }
     return false;
+}
+
+/* The index of the first that was asked for and lies within; they all have one. */
+static unsigned first_within(const struct http_range *whole, const struct http_range *asked,
+                             unsigned count)
+{
+    unsigned i = 0;
+    while (i < count && (asked[i].first < whole->first || asked[i].last > whole->last))
+        i++;
+    CHECK(i < count);
+    return i;
+}
+
+static void check_multipart(const struct http_range *ranges, unsigned count, uint64_t size)
+{
+    struct http_multipart multipart;
+    char out[256];
+    uint64_t total = 0;
+    http_multipart_init(&multipart, HTTP_TEXT("text/plain"), size, size);
+    CHECK(http_multipart_overhead(&multipart) <= sizeof(out));
+    for (unsigned i = 0; i < count; i++) {
+        uint64_t part = http_multipart_part(&multipart, &ranges[i], i == 0, out);
+        if (__builtin_add_overflow(part, http_range_length(&ranges[i]), &part) ||
+            __builtin_add_overflow(total, part, &total)) {
+            CHECK(http_multipart_length(&multipart, ranges, count) == UINT64_MAX);
+            return;
+        }
+    }
+    if (!__builtin_add_overflow(total, http_multipart_end(&multipart, out), &total))
+        CHECK(http_multipart_length(&multipart, ranges, count) == total);
 }
 
 static void check_coalesced(const struct http_range *asked, unsigned count, uint64_t gap)
@@ -29,8 +59,11 @@ static void check_coalesced(const struct http_range *asked, unsigned count, uint
         for (unsigned j = 0; j < i && i < left; j++)
             CHECK(joined[i].last < joined[j].first || joined[j].last < joined[i].first);
     }
-    for (unsigned i = 0; i < left; i++)
+    for (unsigned i = 0; i < left; i++) {
         CHECK(is_in(joined[i].first, asked, count) && is_in(joined[i].last, asked, count));
+        CHECK(i == 0 ||
+              first_within(&joined[i], asked, count) > first_within(&joined[i - 1], asked, count));
+    }
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -51,6 +84,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         CHECK(http_content_range(value, &ranges[i], whole) <= sizeof(value));
     }
     if (count > 0) {
+        check_multipart(ranges, count, whole);
         check_coalesced(ranges, count, 0);
         check_coalesced(ranges, count, 80);
         check_coalesced(ranges, count, UINT64_MAX);

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Byte ranges, RFC 9110 14."""
+"""One byte range, RFC 9110 14; several are test_multipart's."""
 
 import suite
 import tree
@@ -74,22 +74,6 @@ class Single(Site):
 
 
 class Others(Site):
-    def test_several_ranges_are_never_answered_in_part(self):
-        """14.2: all of them as multipart/byteranges, or the whole."""
-        for value in ("bytes=10-15,17-30", "bytes=0-0,-1", "bytes=0-999,0-999", "bytes=0-1, 5-6 ,,9-"):
-            response = fetch(self.address, "/small.bin", fields=["Range: " + value])
-            if response.status == 206:
-                self.assertIn("multipart/byteranges", response.get("Content-Type"))
-            else:
-                self.assertEqual((response.status, response.body), (200, self.small), value)
-
-    def test_one_satisfiable_of_two(self):
-        """14.1.2: a set is satisfiable if one of its members is."""
-        response = fetch(self.address, "/small.bin", fields=["Range: bytes=5000-,0-1"])
-        self.assertIn(response.status, (200, 206))
-        if response.status == 206:
-            self.assertEqual(response.body, self.small[:2])
-
     def test_large_file(self):
         """Every border of what is sent at once."""
         with Connection(self.address) as connection:

@@ -4,8 +4,8 @@
 http_unit_tests = \
 	tests/unit/test_chunked tests/unit/test_condition tests/unit/test_date \
 	tests/unit/test_field tests/unit/test_framing tests/unit/test_head \
-	tests/unit/test_method tests/unit/test_negotiate tests/unit/test_range \
-	tests/unit/test_request tests/unit/test_response tests/unit/test_status \
+	tests/unit/test_method tests/unit/test_multipart tests/unit/test_negotiate \
+	tests/unit/test_range tests/unit/test_request tests/unit/test_response tests/unit/test_status \
 	tests/unit/test_syntax tests/unit/test_target tests/unit/test_text tests/unit/test_uri
 check_PROGRAMS += $(http_unit_tests)
 TESTS += $(http_unit_tests)
@@ -40,6 +40,10 @@ tests_unit_test_head_LDADD = $(http_unit_ldadd)
 tests_unit_test_method_SOURCES = tests/unit/test_method.c tests/unit/http_rows.h
 tests_unit_test_method_CFLAGS = $(http_unit_cflags)
 tests_unit_test_method_LDADD = $(http_unit_ldadd)
+
+tests_unit_test_multipart_SOURCES = tests/unit/test_multipart.c tests/unit/http_rows.h
+tests_unit_test_multipart_CFLAGS = $(http_unit_cflags)
+tests_unit_test_multipart_LDADD = $(http_unit_ldadd)
 
 tests_unit_test_negotiate_SOURCES = tests/unit/test_negotiate.c tests/unit/http_rows.h
 tests_unit_test_negotiate_CFLAGS = $(http_unit_cflags)

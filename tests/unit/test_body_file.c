@@ -143,6 +143,38 @@ START_TEST(really_cold)
 }
 END_TEST
 
+/* One body for several ranges in turn, in any order: in memory, in the page cache, and cold. */
+START_TEST(aimed_anew)
+{
+    const struct {
+        uint64_t offset, length;
+    } aims[] = {{500000, 300000}, {0, 1}, {0, 0}, {999999, 1}, {65535, 262146}};
+    struct representation *file;
+    struct body *body;
+    char *whole, *text;
+    size_t got;
+    int error;
+
+    begin(_i == 1);
+    place_fill(&place, "file", 1000000, 3);
+    file = place_ask(&place, "/file");
+    whole = file_content(file);
+    ck_assert_int_eq(body_from_file(&body, place.store, file, 0, 0), 0);
+    for (size_t i = 0; i < COUNT(aims); i++) {
+        body_file_aim(body, aims[i].offset, aims[i].length);
+        text = body_read(&place, body, &got, &error);
+        ck_assert_int_eq(error, 0);
+        ck_assert_uint_eq(got, aims[i].length);
+        ck_assert(memcmp(text, whole + aims[i].offset, got) == 0);
+        free(text);
+    }
+    body_release(body);
+    free(whole);
+    representation_unref(&file);
+    place_close(&place);
+}
+END_TEST
+
 /* What is missing is never made up. */
 START_TEST(cut_short)
 {
@@ -293,6 +325,7 @@ int main(void)
     tcase_add_loop_test(tcase, ranges, 0, 2);
     tcase_add_test(tcase, kinds);
     tcase_add_test(tcase, really_cold);
+    tcase_add_loop_test(tcase, aimed_anew, 0, 2);
     tcase_add_test(tcase, cut_short);
     tcase_add_loop_test(tcase, growing, 0, 2);
     tcase_add_loop_test(tcase, far_offsets, 0, 2);

@@ -111,6 +111,11 @@ static const struct {
     {"9110 15.3.7.2: a gap of 10 in 10", "bytes=0-4,15-19", 10, "0-4,15-19"},
     {"9110 15.3.7.2: a gap of 10 in 11", "bytes=0-4,15-19", 11, "0-19"},
     {"9110 15.3.7.2: chain", "bytes=6-9,0-3,3-6,50-60", 0, "0-9,50-60"},
+    {"9110 15.3.7.2: joined ones stand where the first stood", "bytes=50-60,6-9,90-,0-7", 0,
+     "50-60,0-9,90-999"},
+    {"9110 15.3.7.2: backwards", "bytes=90-,50-60,30-40,0-7", 0, "90-999,50-60,30-40,0-7"},
+    {"9110 15.3.7.2: the first asked for is the last", "bytes=-1,0-0", 0, "999-999,0-0"},
+    {"9110 15.3.7.2: all of it among others", "bytes=5-6,0-,9-10", 0, "0-999"},
 };
 
 START_TEST(coalesce)
@@ -128,7 +133,8 @@ END_TEST
 
 START_TEST(coalesce_at_the_borders)
 {
-    struct http_range ranges[2] = {{0, UINT64_MAX - 1}, {UINT64_MAX, UINT64_MAX}};
+    struct http_range ranges[2] = {{.first = 0, .last = UINT64_MAX - 1},
+                                   {.first = UINT64_MAX, .last = UINT64_MAX}};
     ck_assert_uint_eq(http_range_coalesce(ranges, 2, 0), 2);
     ck_assert_uint_eq(http_range_coalesce(ranges, 2, UINT64_MAX), 1);
     ck_assert_uint_eq(ranges[0].last, UINT64_MAX);
@@ -142,14 +148,14 @@ static const struct {
     uint64_t size;
     const char *value;
 } content_rows[] = {
-    {"9110 14.4", {0, 4}, 1000, "bytes 0-4/1000"},
-    {"9110 14.4", {50, 999}, 1000, "bytes 50-999/1000"},
+    {"9110 14.4", {.first = 0, .last = 4}, 1000, "bytes 0-4/1000"},
+    {"9110 14.4", {.first = 50, .last = 999}, 1000, "bytes 50-999/1000"},
     {"9110 14.4: 19 digits",
-     {9223372036854775805, 9223372036854775806},
+     {.first = 9223372036854775805, .last = 9223372036854775806},
      9223372036854775807,
      "bytes 9223372036854775805-9223372036854775806/9223372036854775807"},
     {"9110 14.4: 20 digits",
-     {UINT64_MAX - 2, UINT64_MAX - 1},
+     {.first = UINT64_MAX - 2, .last = UINT64_MAX - 1},
      UINT64_MAX,
      "bytes 18446744073709551613-18446744073709551614/18446744073709551615"},
 };

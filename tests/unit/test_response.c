@@ -6,7 +6,7 @@
 
 static void write_head(struct http_writer *writer)
 {
-    struct http_range range = {0, 4};
+    struct http_range range = {.first = 0, .last = 4};
     struct http_text query = HTTP_TEXT("x=1&y=%26");
     http_write_status(writer, 206);
     http_write_date_field(writer, HTTP_FIELD_DATE, 784111777);

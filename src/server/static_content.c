@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Answers with a file's content: evaluates conditions and ranges, and picks a body.
+ * It does not look files up: handler_static.c does.
+ * Called by handler_static.c.
+ */
+#include "server/static_content.h"
+
+#include "files/hash.h"
+#include "http/condition.h"
+#include "http/range.h"
+#include "http/response.h"
+#include "server/body_parts.h"
+#include "server/worker_state.h"
+
+/* Room for the fields of a 206 beside its validators. */
+#define FIELD_BYTES 768
+
+/* Who asks for more ranges than this gets the whole file: no client that means well does. */
+#define MOST_RANGES 1000
+
+static struct http_validators validators_of(const struct representation *file)
+{
+    return (struct http_validators){
+        .etag = {file->etag, file->etag_length},
+        .has_modified = file->modified >= 0,
+        .modified = file->modified,
+    };
+}
+
+static struct http_text media_type_of(const struct representation *file)
+{
+    return (struct http_text){file->media_type, file->media_type_length};
+}
+
+static void write_validators(struct http_writer *writer, const struct representation *file)
+{
+    if (file->etag != NULL)
+        http_write_field(writer, HTTP_FIELD_ETAG,
+                         (struct http_text){file->etag, file->etag_length});
+    if (file->modified >= 0)
+        http_write_date_field(writer, HTTP_FIELD_LAST_MODIFIED, file->modified);
+}
+
+/* RFC 9110 15.4.5: the fields that a 200 would have had and a cache needs. */
+static void answer_not_modified(struct exchange *exchange, const struct representation *file)
+{
+    char memory[FIELD_BYTES];
+    struct http_writer writer;
+
+    http_writer_init(&writer, memory, sizeof(memory));
+    write_validators(&writer, file);
+    exchange_respond(exchange, &(struct response){
+                                   .status = 304,
+                                   .reason = "the client's copy is current",
+                                   .fields = {memory, (size_t)(writer.at - memory)},
+                               });
+}
+
+static void answer_unsatisfiable(struct exchange *exchange, const struct representation *file)
+{
+    char memory[FIELD_BYTES];
+    struct http_writer writer;
+
+    http_writer_init(&writer, memory, sizeof(memory));
+    http_write_content_range(&writer, NULL, file->size);
+    exchange_fail_with(exchange, 416, "no range lies within the file",
+                       (struct http_text){memory, (size_t)(writer.at - memory)});
+}
+
+/* Gives the response the bytes in memory, or a body that reads the file. */
+static bool attach_content(struct exchange *exchange, struct response *response,
+                           struct representation *file, uint64_t offset, uint64_t length)
+{
+    if (length == 0)
+        return true;
+    if (file->bytes != NULL) {
+        response->content = file;
+        response->offset = offset;
+        response->length = length;
+        return true;
+    }
+    if (body_from_file(&response->body, exchange->worker->store, file, offset, length) == 0)
+        return true;
+    exchange_fail(exchange, 503, "no memory for the file's content");
+    return false;
+}
+
+static void answer_whole(struct exchange *exchange, struct representation *file)
+{
+    struct response response = {
+        .status = 200, .fields = {file->fields, file->fields_length}, .has_length = true};
+
+    if (attach_content(exchange, &response, file, 0, file->size))
+        exchange_respond(exchange, &response);
+}
+
+/* What every 206 says of the representation (RFC 9110 15.3.7), beside its type and its range. */
+static void write_part_fields(struct http_writer *writer, const struct representation *file)
+{
+    write_validators(writer, file);
+    http_write_field(writer, HTTP_FIELD_ACCEPT_RANGES, HTTP_TEXT("bytes"));
+}
+
+static void answer_range(struct exchange *exchange, struct representation *file,
+                         const struct http_range *range)
+{
+    struct response response = {.status = 206};
+    char memory[FIELD_BYTES];
+    struct http_writer writer;
+
+    http_writer_init(&writer, memory, sizeof(memory));
+    http_write_field(&writer, HTTP_FIELD_CONTENT_TYPE, media_type_of(file));
+    http_write_content_range(&writer, range, file->size);
+    write_part_fields(&writer, file);
+    response.fields = (struct http_text){memory, (size_t)(writer.at - memory)};
+    if (attach_content(exchange, &response, file, range->first, http_range_length(range)))
+        exchange_respond(exchange, &response);
+}
+
+static void answer_parts(struct exchange *exchange, struct representation *file,
+                         const struct http_multipart *multipart, const struct http_ranges *ranges)
+{
+    struct response response = {.status = 206};
+    char memory[FIELD_BYTES];
+    struct http_writer writer;
+
+    http_writer_init(&writer, memory, sizeof(memory));
+    http_multipart_write_type(multipart, &writer);
+    write_part_fields(&writer, file);
+    response.fields = (struct http_text){memory, (size_t)(writer.at - memory)};
+    if (body_from_parts(&response.body, exchange->worker->store, file, multipart, ranges) == 0)
+        exchange_respond(exchange, &response);
+    else
+        exchange_fail(exchange, 503, "no memory for the parts of a file");
+}
+
+/*
+ * One part is answered as such, several as multipart/byteranges (RFC 9110 15.3.7.2). Where the
+ * parts together are no shorter than the file, the file is what the client gets: asking for much
+ * in pieces must not be a way to make us send more than it.
+ */
+static void answer_ranges(struct exchange *exchange, struct representation *file,
+                          struct http_ranges *ranges)
+{
+    struct http_multipart multipart;
+
+    http_multipart_init(&multipart, media_type_of(file), file->size, hash_seed());
+    ranges->count =
+        http_range_coalesce(ranges->at, ranges->count, http_multipart_overhead(&multipart));
+    if (ranges->count == 1)
+        answer_range(exchange, file, &ranges->at[0]);
+    else if (http_multipart_length(&multipart, ranges->at, ranges->count) >= file->size)
+        answer_whole(exchange, file);
+    else
+        answer_parts(exchange, file, &multipart, ranges);
+}
+
+/* A client that knows another version of the file gets all of this one (RFC 9110 13.1.5). */
+static bool is_range_for(const struct exchange *exchange, const struct representation *file)
+{
+    struct http_validators validators = validators_of(file);
+
+    return http_condition_allows_range(exchange->request, &validators,
+                                       exchange->worker->clock.seconds);
+}
+
+static void answer_selected(struct exchange *exchange, struct representation *file,
+                            struct http_text field)
+{
+    struct http_range memory[MOST_RANGES];
+    struct http_ranges ranges = {.at = memory};
+
+    switch (http_range_parse(field, file->size, memory, MOST_RANGES, &ranges.count)) {
+    case HTTP_RANGE_NONE:
+        answer_whole(exchange, file);
+        break;
+    case HTTP_RANGE_SATISFIABLE:
+        if (ranges.count == 1)
+            answer_range(exchange, file, &memory[0]);
+        else
+            answer_ranges(exchange, file, &ranges);
+        break;
+    case HTTP_RANGE_UNSATISFIABLE:
+        answer_unsatisfiable(exchange, file);
+        break;
+    }
+}
+
+/* RFC 9110 14.2: ranges are for GET alone. */
+static void answer_content(struct exchange *exchange, struct representation *file)
+{
+    const struct http_request *request = exchange->request;
+    const struct http_text *ranges = http_request_field_single(request, HTTP_FIELD_RANGE);
+
+    if (ranges == NULL || request->method != HTTP_METHOD_GET || !is_range_for(exchange, file))
+        answer_whole(exchange, file);
+    else
+        answer_selected(exchange, file, *ranges);
+}
+
+/* Whether the request has conditions at all: most have none. */
+static bool has_conditions(const struct http_request *request)
+{
+    return http_request_field(request, HTTP_FIELD_IF_NONE_MATCH) != NULL ||
+           http_request_field(request, HTTP_FIELD_IF_MODIFIED_SINCE) != NULL ||
+           http_request_field(request, HTTP_FIELD_IF_MATCH) != NULL ||
+           http_request_field(request, HTTP_FIELD_IF_UNMODIFIED_SINCE) != NULL;
+}
+
+void static_answer_file(struct exchange *exchange, struct representation *file)
+{
+    struct http_validators validators;
+
+    clock_update(&exchange->worker->clock);
+    if (!has_conditions(exchange->request)) {
+        answer_content(exchange, file);
+        return;
+    }
+    validators = validators_of(file);
+    switch (
+        http_condition_evaluate(exchange->request, &validators, exchange->worker->clock.seconds)) {
+    case HTTP_CONDITION_PROCEED:
+        answer_content(exchange, file);
+        break;
+    case HTTP_CONDITION_NOT_MODIFIED:
+        answer_not_modified(exchange, file);
+        break;
+    case HTTP_CONDITION_FAILED:
+        exchange_fail(exchange, 412, "a precondition does not hold");
+        break;
+    }
+}
