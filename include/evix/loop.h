@@ -136,6 +136,9 @@ EVIX_EXPORT bool evix_is_active(const struct evix_handle *handle);
 
 EVIX_EXPORT void evix_loop_counters(const struct evix_loop *loop, struct evix_counters *out);
 
+/* The longest iteration outside the poll since this was last called; for one watcher alone. */
+EVIX_EXPORT uint64_t evix_loop_take_lag_ns(struct evix_loop *loop);
+
 /* The backend in use, and its name: "io_uring", "epoll", "kqueue", "poll". */
 EVIX_EXPORT enum evix_backend evix_loop_backend(const struct evix_loop *loop);
 EVIX_EXPORT const char *evix_backend_name(enum evix_backend backend);

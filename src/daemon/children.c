@@ -25,11 +25,12 @@
 struct child {
     struct children *children;
     unsigned index;
-    pid_t pid;         /* 0: not running */
-    int control_fd;    /* the master's end; -1: closed */
-    bool is_ready;     /* in this life */
-    bool was_ready;    /* in this life or an earlier one */
-    bool wants_reopen; /* told to open its logs anew before it was ready for the signal */
+    pid_t pid;                  /* 0: not running */
+    int control_fd;             /* the master's end; -1: closed */
+    struct counters_slot *slot; /* where it counts; NULL: not running, or none was free */
+    bool is_ready;              /* in this life */
+    bool was_ready;             /* in this life or an earlier one */
+    bool wants_reopen;          /* told to open its logs anew before it was ready for the signal */
     uint64_t started_ms;
     uint32_t delay_ms; /* before this life */
     struct evix_io control;
@@ -92,8 +93,16 @@ static _Noreturn void become_worker(const struct child *child, int control_fd)
         .index = child->index,
         .control_fd = control_fd,
         .log_fd = options->log_fd,
+        .counters = options->counters,
+        .slot = child->slot,
     };
     worker_process_run(&process);
+}
+
+static void give_slot_back(struct child *child)
+{
+    counters_give_back(child->slot);
+    child->slot = NULL;
 }
 
 /* Signals wait until the new process has a disposition of its own for them. */
@@ -116,10 +125,13 @@ static int start_child(struct child *child)
     int pair[2];
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0)
         return -errno;
+    child->slot = counters_take(children->options.counters, child->index, 0);
     int error = fork_worker(child, pair[1]);
     close(pair[1]);
-    if (error < 0)
+    if (error < 0) {
+        give_slot_back(child);
         goto close_pair;
+    }
     child->pid = error;
     child->is_ready = false;
     child->wants_reopen = false;
@@ -153,6 +165,7 @@ static void on_respawn(struct evix_timer *timer)
     struct child *child = EVIX_CONTAINER_OF(timer, struct child, respawn);
     if (child->children->is_stopping)
         return;
+    counters_note_respawn(child->children->options.counters);
     int error = start_child(child);
     if (error == 0)
         return;
@@ -192,6 +205,7 @@ static void note_end(struct child *child, int status)
 
     assert(children->running > 0);
     child->pid = 0;
+    give_slot_back(child);
     children->running--;
     close_control(child);
     if (children->is_stopping) {

@@ -11,6 +11,7 @@
 #include "config/config.h"
 #include "daemon/privileges.h"
 #include "daemon/sockets.h"
+#include "server/counters.h"
 
 #include <evix/io.h>
 #include <evix/timer.h>
@@ -31,6 +32,7 @@ struct children_options {
     const struct sockets *sockets;
     const struct privileges *privileges;
     struct evix_loop *loop;
+    struct counters *counters;
     unsigned count;
     int log_fd; /* kept open in the workers; -1: none */
     struct children_events events;

@@ -54,6 +54,7 @@ struct master {
     struct error_log error_log;
     struct privileges privileges;
     struct sockets sockets;
+    struct counters *counters;
     struct children children;
     struct evix_timer deadline; /* of a stop; then workers are killed */
     struct watched {
@@ -251,6 +252,7 @@ static int start_children(struct master *master, unsigned count)
         .sockets = &master->sockets,
         .privileges = &master->privileges,
         .loop = master->loop,
+        .counters = master->counters,
         .count = count,
         .log_fd = error_log_descriptor(&master->error_log),
         .events = {on_all_ready, on_start_failed, on_all_gone, master},
@@ -284,10 +286,15 @@ static void serve(struct master *master)
     descriptors_raise_limit(config->limits.connections, config->listen_count);
     if (sockets_open(&master->sockets, config, count) < 0)
         return;
-    int error = open_loop(master);
+    int error = counters_new(&master->counters);
+    if (error < 0) {
+        log_event(LOG_LEVEL_ERROR, "cannot make the counters' memory: %s", evix_strerror(error));
+        goto close_sockets;
+    }
+    error = open_loop(master);
     if (error < 0) {
         log_event(LOG_LEVEL_ERROR, "cannot make an event loop: %s", evix_strerror(error));
-        goto close_sockets;
+        goto free_counters;
     }
     evix_timer_init(&master->deadline, master->loop, on_deadline);
     if (config->pid_file[0] != '\0') {
@@ -308,6 +315,8 @@ static void serve(struct master *master)
 
 close_loop:
     close_loop(master);
+free_counters:
+    counters_free(&master->counters);
 close_sockets:
     sockets_close(&master->sockets);
 }

@@ -68,6 +68,8 @@ void worker_process_run(const struct worker_process *process)
         .listeners = process->listeners,
         .listener_count = process->config->listen_count,
         .control_fd = process->control_fd,
+        .counters = process->counters,
+        .slot = process->slot,
     };
     exit(worker_run(&options));
 }

@@ -14,6 +14,8 @@ struct worker_process {
     int control_fd; /* ends with the master, however that ends: no PR_SET_PDEATHSIG is needed, whose
                        signal would come on top, and look like an order to stop at once */
     int log_fd;     /* -1: none */
+    struct counters *counters;
+    struct counters_slot *slot; /* NULL: none was free */
 };
 
 /*

@@ -109,13 +109,17 @@ static bool may_skip_poll(struct evix_loop *loop, enum evix_run_mode mode)
 
 static int poll_kernel(struct evix_loop *loop, enum evix_run_mode mode)
 {
-    if (may_skip_poll(loop, mode))
-        return 0;
     uint64_t now_ns = clock_now_ns();
+    if (may_skip_poll(loop, mode)) {
+        loop->now_ns = now_ns;
+        return 0;
+    }
     uint64_t busy_ns = now_ns - loop->busy_since_ns;
     loop->counters.busy_ns += busy_ns;
     if (busy_ns > loop->counters.lag_max_ns)
         loop->counters.lag_max_ns = busy_ns;
+    if (busy_ns > loop->lag_ns)
+        loop->lag_ns = busy_ns;
 
     int count = loop->backend->wait(loop, sleep_ns(loop, mode, now_ns));
     loop->counters.waits++;
@@ -275,6 +279,13 @@ void evix_loop_free(struct evix_loop **out)
 void evix_loop_counters(const struct evix_loop *loop, struct evix_counters *out)
 {
     *out = loop->counters;
+}
+
+uint64_t evix_loop_take_lag_ns(struct evix_loop *loop)
+{
+    uint64_t lag_ns = loop->lag_ns;
+    loop->lag_ns = 0;
+    return lag_ns;
 }
 
 enum evix_backend evix_loop_backend(const struct evix_loop *loop)

@@ -56,6 +56,7 @@ struct evix_loop {
     struct op_queue completed; /* final callbacks to be run in the next phase 3 */
     struct trace trace;
     struct evix_counters counters;
+    uint64_t lag_ns;        /* the longest turn since it was taken */
     uint64_t busy_since_ns; /* when the last poll ended */
     pid_t owner;            /* the process that made it */
     bool is_running;

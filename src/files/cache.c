@@ -28,6 +28,7 @@ int cache_init(struct cache *cache, size_t entries, size_t descriptors, uint64_t
         .removed = removed,
         .removed_data = data,
     };
+    cache->counters = &cache->own_counters;
     cache->buckets = calloc(cache->bucket_count, sizeof(*cache->buckets));
     return cache->buckets != NULL ? 0 : -ENOMEM;
 }
@@ -132,6 +133,14 @@ static size_t memory_of(const struct entry *entry)
     return sizeof(*entry) + entry->path_length + 1 + entry->answer->memory;
 }
 
+/* What the cache holds, for whoever watches. */
+static void publish(const struct cache *cache)
+{
+    __atomic_store_n(&cache->counters->entries, settled(cache), __ATOMIC_RELAXED);
+    __atomic_store_n(&cache->counters->descriptors, cache->with_descriptor.count, __ATOMIC_RELAXED);
+    __atomic_store_n(&cache->counters->bytes, cache->memory, __ATOMIC_RELAXED);
+}
+
 void cache_remove(struct cache *cache, struct entry *entry)
 {
     struct entry **link = &cache->buckets[entry->hash & (cache->bucket_count - 1)];
@@ -146,6 +155,7 @@ void cache_remove(struct cache *cache, struct entry *entry)
         assert(cache->memory >= memory_of(entry));
         evict_remove(queue_of(cache, entry), &entry->queue);
         cache->memory -= memory_of(entry);
+        publish(cache);
     }
     cache->removed(cache->removed_data, entry);
     if (entry->fill == NULL)
@@ -159,18 +169,22 @@ static struct entry *choose(struct evict_queue *queue)
     return link != NULL ? EVIX_CONTAINER_OF(link, struct entry, queue) : NULL;
 }
 
+static void evict(struct cache *cache, struct evict_queue *queue)
+{
+    store_count(&cache->counters->evictions, 1);
+    cache_remove(cache, choose(queue));
+}
+
 static void keep_bounds(struct cache *cache)
 {
     while (cache->with_descriptor.count > cache->descriptors_max)
-        cache_remove(cache, choose(&cache->with_descriptor));
+        evict(cache, &cache->with_descriptor);
     while (cache->memory > cache->memory_max && settled(cache) > 0)
-        cache_remove(cache,
-                     choose(cache->light.count > 0 ? &cache->light : &cache->with_descriptor));
+        evict(cache, cache->light.count > 0 ? &cache->light : &cache->with_descriptor);
     /* The two kinds are not compared one by one; the larger crowd gives. */
     while (settled(cache) > cache->entries_max)
-        cache_remove(cache, choose(cache->light.count >= cache->with_descriptor.count
-                                       ? &cache->light
-                                       : &cache->with_descriptor));
+        evict(cache, cache->light.count >= cache->with_descriptor.count ? &cache->light
+                                                                        : &cache->with_descriptor);
 }
 
 void cache_settle(struct cache *cache, struct entry *entry)
@@ -179,6 +193,7 @@ void cache_settle(struct cache *cache, struct entry *entry)
     evict_add(queue_of(cache, entry), &entry->queue);
     cache->memory += memory_of(entry);
     keep_bounds(cache);
+    publish(cache);
 }
 
 void cache_clear(struct cache *cache)
@@ -197,6 +212,7 @@ size_t cache_give_descriptors(struct cache *cache, size_t count)
         struct entry *entry = choose(&cache->with_descriptor);
 
         given += entry->answer->references == 1;
+        store_count(&cache->counters->evictions, 1);
         cache_remove(cache, entry);
     }
     return given;

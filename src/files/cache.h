@@ -12,6 +12,7 @@
 
 #include "files/evict.h"
 #include "files/representation.h"
+#include "files/store_counters.h"
 #include "files/watch.h"
 
 struct root;
@@ -56,6 +57,8 @@ struct cache {
     uint64_t memory;
     size_t entries_max, descriptors_max;
     uint64_t memory_max;
+    struct store_counters *counters;
+    struct store_counters own_counters; /* if the owner has none for us */
     uint64_t seed;
     cache_removed_fn *removed;
     void *removed_data;

@@ -25,5 +25,6 @@ src_files_libfiles_a_SOURCES = \
 	src/files/root.c src/files/root.h \
 	src/files/root_path.c src/files/root_path.h \
 	src/files/store.c src/files/store.h \
+	src/files/store_counters.h \
 	src/files/validator.c src/files/validator.h \
 	src/files/watch.c src/files/watch.h

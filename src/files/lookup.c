@@ -32,16 +32,19 @@ bool lookup_start(struct lookup *lookup, struct store *store, struct root *root,
         freshness_renew_root(&store->freshness, root);
     entry = cache_find(&store->cache, hash, root, path, length);
     if (entry != NULL && entry->answer == NULL) {
+        store_count(&store->cache.counters->misses, 1);
         fill_join(entry->fill, lookup);
         return false;
     }
     if (entry != NULL && is_true(store, entry)) {
+        store_count(&store->cache.counters->hits, 1);
         entry->queue.visited = true;
         lookup->result = representation_ref(entry->answer);
         return true;
     }
     if (entry != NULL)
         cache_remove(&store->cache, entry);
+    store_count(&store->cache.counters->misses, 1);
     return fill_start(store, root, hash, path, length, lookup);
 }
 

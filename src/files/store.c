@@ -84,6 +84,8 @@ int store_new(struct store **out, struct evix_loop *loop, const struct store_opt
                        on_entry_removed, store);
     if (error < 0)
         goto free_answer;
+    if (options->counters != NULL)
+        store->cache.counters = options->counters;
     error = freshness_init(&store->freshness, options->freshness, options->entries, &store->cache,
                            &store->devices, &store->roots);
     if (error < 0)

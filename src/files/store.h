@@ -11,6 +11,7 @@
 
 #include "files/body.h"
 #include "files/representation.h"
+#include "files/store_counters.h"
 
 struct store;
 struct root;
@@ -46,6 +47,8 @@ struct store_options {
     const char *default_type; /* for names that no table knows */
     store_date_fn *format_date;
     store_encode_fn *encode_path;
+    struct store_counters *counters; /* where it counts; the totals go on from what they are.
+                                        NULL: nowhere to be seen */
 };
 
 /* Makes a store; `options` and its strings must outlive it. 0 or a negative errno. */

@@ -134,6 +134,7 @@ void connection_open(struct worker *worker, int fd, uint16_t local_port)
     if (!enter_address(connection)) {
         char peer[CONNECTION_PEER_BYTES];
 
+        counters_add(&worker->slot->data.counts[COUNTER_LIMIT_ADDRESS], 1);
         log_event(LOG_LEVEL_INFO, "%s has too many connections: closed",
                   connection_peer(connection, peer));
         close(fd);
@@ -145,6 +146,7 @@ void connection_open(struct worker *worker, int fd, uint16_t local_port)
     deadline_start(&connection->deadline, worker->config->timeouts.head_ms,
                    worker->deadline_tick_ms);
     connection->wait = WAIT_HEAD;
+    counters_add(&worker->slot->data.connections[WAIT_HEAD], 1);
     link_in(connection);
     worker_connection_opened(worker);
     transport_receive(&connection->transport);
@@ -169,6 +171,7 @@ static void on_closed(struct transport *transport)
     free(connection->input);
     if (connection->is_counted)
         address_limit_leave(&worker->addresses, &connection->address);
+    counters_subtract(&worker->slot->data.connections[connection->wait], 1);
     link_out(connection);
     pool_put(worker, connection);
     worker_connection_closed(worker);
@@ -258,6 +261,15 @@ static uint64_t timeout_of(const struct connection *connection)
     return 0;
 }
 
+static void set_wait(struct connection *connection, enum connection_wait wait)
+{
+    struct counters_data *counted = &connection->worker->slot->data;
+
+    counters_subtract(&counted->connections[connection->wait], 1);
+    counters_add(&counted->connections[wait], 1);
+    connection->wait = wait;
+}
+
 /* Sets the deadline if its reason has changed, or something has left and the wait begins anew. */
 static void update_deadline(struct connection *connection, bool anew)
 {
@@ -265,7 +277,7 @@ static void update_deadline(struct connection *connection, bool anew)
 
     if (wait == connection->wait && (!anew || wait == WAIT_CONTENT))
         return;
-    connection->wait = wait;
+    set_wait(connection, wait);
     connection->progress_mark = UINT64_MAX;
     deadline_move(&connection->deadline, evix_now_ms(connection->worker->loop),
                   timeout_of(connection));
@@ -320,6 +332,7 @@ static void on_deadline(struct evix_timer *timer)
         (void)deadline_passed(deadline, tick_ms);
         return;
     }
+    counters_add(&connection->worker->slot->data.timeouts[connection->wait], 1);
     if (connection->wait == WAIT_SEND) {
         char peer[CONNECTION_PEER_BYTES];
 
@@ -453,6 +466,7 @@ static void on_received(struct transport *transport, const char *data, ssize_t l
 
     if (connection->is_closing)
         return;
+    worker_note_turn(connection->worker);
     if (length <= 0) {
         if (length == 0)
             on_input_end(connection);
@@ -460,6 +474,7 @@ static void on_received(struct transport *transport, const char *data, ssize_t l
             close_now(connection);
         return;
     }
+    counters_add(&connection->worker->slot->data.counts[COUNTER_RECEIVED], (uint64_t)length);
     if (connection->is_refused || connection->is_lingering)
         return;
     if (connection->worker->refreshes_by_receive)
@@ -484,6 +499,8 @@ static void on_sent(struct transport *transport, ssize_t result)
         close_now(connection);
         return;
     }
+    worker_note_turn(connection->worker);
+    counters_add(&connection->worker->slot->data.counts[COUNTER_SENT], (uint64_t)result);
     connection->is_running = true;
     http1_sent(connection, (uint64_t)result);
     run(connection, true);

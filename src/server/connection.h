@@ -9,22 +9,13 @@
 
 #include <netinet/in.h>
 
+#include "server/wait.h"
 #include "server/deadline.h"
 #include "server/exchange.h"
 #include "server/output.h"
 #include "server/transport.h"
 
 struct worker;
-
-/* What the deadline in force is about. */
-enum connection_wait {
-    WAIT_NOTHING,    /* a handler is at work: no deadline */
-    WAIT_HEAD,       /* a request's head, from its first byte (or the accept) to its end */
-    WAIT_KEEP_ALIVE, /* the first byte of another request */
-    WAIT_CONTENT,    /* a request's content: progress */
-    WAIT_SEND,       /* the client to take the response: progress */
-    WAIT_LINGER,     /* the client to read the last response and close */
-};
 
 struct connection {
     struct transport transport;

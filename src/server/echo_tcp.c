@@ -60,6 +60,7 @@ static void on_closed(struct transport *transport)
     free(session->sending.data);
     free(session->waiting.data);
     free(session);
+    counters_subtract(&worker->slot->data.echo_sessions, 1);
     worker_connection_closed(worker);
 }
 
@@ -103,6 +104,9 @@ static void on_received(struct transport *transport, const char *data, ssize_t l
 {
     struct echo_session *session = session_of(transport);
 
+    worker_note_turn(session->worker);
+    if (length > 0)
+        counters_add(&session->worker->slot->data.counts[COUNTER_RECEIVED], (uint64_t)length);
     if (length < 0 || (length > 0 && !keep(&session->waiting, data, (size_t)length))) {
         close_session(session);
         return;
@@ -120,6 +124,8 @@ static void on_sent(struct transport *transport, ssize_t result)
         close_session(session);
         return;
     }
+    worker_note_turn(session->worker);
+    counters_add(&session->worker->slot->data.counts[COUNTER_SENT], (uint64_t)result);
     free(session->sending.data);
     session->sending = (struct echo_bytes){0};
     wait_anew(session);
@@ -155,6 +161,7 @@ void echo_tcp_open(struct worker *worker, int fd)
     if (session->next != NULL)
         session->next->previous = session;
     worker->echo_sessions = session;
+    counters_add(&worker->slot->data.echo_sessions, 1);
     worker_connection_opened(worker);
     transport_plain_init(&session->transport, worker->loop, fd, &events);
     deadline_init(&session->deadline, worker->loop, on_deadline);

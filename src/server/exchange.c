@@ -110,12 +110,20 @@ static void say_why(const struct exchange *exchange, const struct response *resp
               exchange->route != NULL ? exchange->route->location->path : "");
 }
 
+static void note_request(const struct exchange *exchange)
+{
+    struct counters_data *counted = &exchange->worker->slot->data;
+
+    counters_add(&counted->requests[exchange->request->method][exchange->status / 100], 1);
+}
+
 void exchange_respond(struct exchange *exchange, const struct response *response)
 {
     assert(exchange->status == 0);
     exchange->is_started = false;
     exchange->status = (uint16_t)response->status;
     exchange->reason = response->reason;
+    note_request(exchange);
     if (response->status >= 300 && log_enabled(LOG_LEVEL_INFO))
         say_why(exchange, response);
     exchange->responder->respond(exchange, response);
@@ -126,6 +134,18 @@ void exchange_fail(struct exchange *exchange, int status, const char *reason)
     exchange_fail_with(exchange, status, reason, (struct http_text){0});
 }
 
+static void note_limit(struct counters_slot *slot, int status)
+{
+    uint64_t *counts = slot->data.counts;
+
+    if (status == 413)
+        counters_add(&counts[COUNTER_LIMIT_BODY], 1);
+    else if (status == 414)
+        counters_add(&counts[COUNTER_LIMIT_TARGET], 1);
+    else if (status == 431)
+        counters_add(&counts[COUNTER_LIMIT_HEAD], 1);
+}
+
 void exchange_fail_with(struct exchange *exchange, int status, const char *reason,
                         struct http_text fields)
 {
@@ -133,6 +153,7 @@ void exchange_fail_with(struct exchange *exchange, int status, const char *reaso
     char lines[ERROR_PAGE_FIELD_BYTES];
     struct response response = {.status = status, .reason = reason, .is_generated = true};
 
+    note_limit(exchange->worker->slot, status);
     response.text = error_page_content(status, page);
     response.fields = error_page_fields(fields, lines);
     exchange_respond(exchange, &response);

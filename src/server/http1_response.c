@@ -40,10 +40,27 @@ static struct output *need_output(struct connection *connection)
 
 /* ---- the end of exchanges ---------------------------------------------------------------- */
 
+/*
+ * By the loop's clock, which costs nothing: from the turn in which the head was complete to the
+ * turn in which the kernel had taken all of the response.
+ */
+static void note_end(const struct exchange *exchange)
+{
+    struct counters_slot *slot = exchange->worker->slot;
+
+    if (exchange->status == 0)
+        counters_add(&slot->data.requests[HTTP_METHOD_OTHER][0], 1);
+    else if (exchange->is_aborted)
+        counters_add(&slot->data.counts[COUNTER_ABORTED], 1);
+    else
+        counters_note_latency(slot, evix_now_ns(exchange->worker->loop) - exchange->started_ns);
+}
+
 /* Its last byte has left, or never will. */
 static void exchange_gone(struct connection *connection, struct exchange *exchange)
 {
     exchange->is_sent = true;
+    note_end(exchange);
     access_record_write(exchange, connection);
     if (connection->exchange != exchange)
         http1_exchange_put(exchange);
@@ -511,9 +528,16 @@ static void cut_off(struct connection *connection, struct output *output, uint64
         left -= cut_exchange(exchange, left);
         exchange_gone(connection, exchange);
     }
+    counters_add(&connection->worker->slot->data.counts[COUNTER_SENT], left);
     if (connection->exchange != NULL && is_going_on(connection->exchange))
         (void)cut_exchange(connection->exchange, left);
     output_put(&connection->worker->outputs, output);
+}
+
+static void note_cut_piece(struct exchange *exchange, uint64_t bytes)
+{
+    exchange->sent_bytes += bytes;
+    counters_add(&exchange->worker->slot->data.counts[COUNTER_SENT], bytes);
 }
 
 void http1_release(struct connection *connection)
@@ -531,7 +555,7 @@ void http1_release(struct connection *connection)
         return;
     if (!exchange->is_sent) {
         if (connection->is_sending_file)
-            exchange->sent_bytes += evix_op_progress(&exchange->file_op);
+            note_cut_piece(exchange, evix_op_progress(&exchange->file_op));
         exchange->is_aborted = true;
         exchange_gone(connection, exchange);
     } else {

@@ -42,6 +42,7 @@ static void accept_failed(struct listener *listener, int error)
 {
     uint64_t now_ms = evix_now_ms(listener->worker->loop);
 
+    counters_add(&listener->worker->slot->data.counts[COUNTER_LIMIT_DESCRIPTORS], 1);
     if (now_ms >= listener->say_next_ms) {
         listener->say_next_ms = now_ms + SAY_INTERVAL_MS;
         log_event(LOG_LEVEL_WARNING, "cannot accept on %s (port %u), trying again: %s",
@@ -52,6 +53,7 @@ static void accept_failed(struct listener *listener, int error)
 
 static void open_client(struct listener *listener, int fd)
 {
+    counters_add(&listener->worker->slot->data.counts[COUNTER_ACCEPTED], 1);
     if (listener->config->protocol == CONFIG_PROTOCOL_ECHO)
         echo_tcp_open(listener->worker, fd);
     else
@@ -63,6 +65,7 @@ static void on_accept(struct evix_op *op, ssize_t result)
     struct listener *listener = EVIX_CONTAINER_OF(op, struct listener, accepting);
 
     if (result >= 0) {
+        worker_note_turn(listener->worker);
         open_client(listener, (int)result);
         if (listener->is_closed && listener->worker->connections != NULL)
             connection_retire(listener->worker->connections); /* cancelling came too late */

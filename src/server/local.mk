@@ -13,6 +13,10 @@ src_server_libserver_a_SOURCES = \
 	src/server/clock.h \
 	src/server/connection.c \
 	src/server/connection.h \
+	src/server/counters.c \
+	src/server/counters.h \
+	src/server/counters_read.c \
+	src/server/counters_read.h \
 	src/server/deadline.c \
 	src/server/deadline.h \
 	src/server/echo_head.c \
@@ -47,6 +51,7 @@ src_server_libserver_a_SOURCES = \
 	src/server/static_content.h \
 	src/server/transport.h \
 	src/server/transport_plain.c \
+	src/server/wait.h \
 	src/server/worker.c \
 	src/server/worker.h \
 	src/server/worker_state.h

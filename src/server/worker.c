@@ -37,6 +37,7 @@ void worker_connection_opened(struct worker *worker)
 {
     if (++worker->connection_count < worker->config->limits.connections)
         return;
+    counters_add(&worker->slot->data.counts[COUNTER_LIMIT_CONNECTIONS], 1);
     for (size_t i = 0; i < worker->listener_count; i++)
         listener_pause(&worker->listeners[i]);
 }
@@ -53,6 +54,36 @@ void worker_connection_closed(struct worker *worker)
 const char *worker_client(const struct exchange *exchange, char out[WORKER_CLIENT_BYTES])
 {
     return connection_peer(exchange->carrier, out);
+}
+
+/* ---- counting ---------------------------------------------------------------------------- */
+
+void worker_note_second(struct worker *worker)
+{
+    uint64_t now_ns = evix_now_ns(worker->loop);
+    uint64_t *counts = worker->slot->data.counts;
+    struct evix_counters *before = &worker->loop_counted, now;
+
+    evix_loop_counters(worker->loop, &now);
+    counters_add(&counts[COUNTER_LOOP_ITERATIONS], now.iterations - before->iterations);
+    counters_add(&counts[COUNTER_LOOP_BUSY_NS], now.busy_ns - before->busy_ns);
+    *before = now;
+    counters_note_second(worker->slot, now_ns, evix_loop_take_lag_ns(worker->loop));
+    worker->next_second_ns = (now_ns / COUNTERS_SECOND_NS + 1) * COUNTERS_SECOND_NS;
+}
+
+static int open_counters(struct worker *worker, const struct worker_options *options)
+{
+    worker->counters = options->counters;
+    worker->slot = options->slot;
+    if (worker->slot == NULL) {
+        int error = counters_new(&worker->own);
+        if (error != 0)
+            return error;
+        worker->slot = counters_take(worker->own, worker->index, 0);
+    }
+    counters_start(worker->slot, evix_now_ns(worker->loop));
+    return 0;
 }
 
 /* ---- stopping ---------------------------------------------------------------------------- */
@@ -81,6 +112,7 @@ static void on_shutdown_timeout(struct evix_timer *timer)
 {
     struct worker *worker = EVIX_CONTAINER_OF(timer, struct worker, shutdown_timer);
 
+    counters_add(&worker->slot->data.counts[COUNTER_TIMEOUT_SHUTDOWN], worker->connection_count);
     log_event(LOG_LEVEL_NOTICE, "worker %u: %u connections are cut off by timeouts.shutdown",
               worker->index, worker->connection_count);
     stop_now(worker);
@@ -202,6 +234,7 @@ static int open_store(struct worker *worker)
         .default_type = config->default_type,
         .format_date = format_date,
         .encode_path = encode_path,
+        .counters = &worker->slot->data.cache,
     };
     int error = store_new(&worker->store, worker->loop, &worker->store_options);
 
@@ -295,6 +328,8 @@ static int set_up(struct worker *worker, const struct worker_options *options)
 
     int error = open_loop(worker);
     if (error == 0)
+        error = open_counters(worker, options);
+    if (error == 0)
         error = open_scratch(worker);
     if (error == 0)
         error = open_store(worker);
@@ -355,6 +390,7 @@ static void tear_down(struct worker *worker)
     free(worker->listeners);
     free(worker->request.fields);
     free(worker->path_memory);
+    counters_free(&worker->own);
 }
 
 static void say_ready(int control_fd)

@@ -9,6 +9,9 @@
 
 #include "config/config.h"
 
+struct counters;
+struct counters_slot;
+
 struct worker_options {
     const struct config *config; /* outlives the call */
     unsigned index;              /* 0-based, for the log */
@@ -17,6 +20,8 @@ struct worker_options {
     size_t listener_count;
     int control_fd; /* a stream to the master: the worker writes one byte when it serves; at its end
                        the master is gone and the worker stops gracefully. Taken over. -1: none */
+    struct counters *counters;  /* shared with the other workers; outlives the call */
+    struct counters_slot *slot; /* this worker's; NULL: none was free */
 };
 
 /*

@@ -9,6 +9,7 @@
 #include "http/head.h"
 #include "server/address_limit.h"
 #include "server/clock.h"
+#include "server/counters.h"
 #include "server/output.h"
 #include "server/route.h"
 #include "server/worker.h"
@@ -32,6 +33,11 @@ struct worker {
     struct store *store;
     struct route_table routes;
     struct clock clock;
+    struct counters *counters;         /* all workers' */
+    struct counters_slot *slot;        /* this one's, where all that happens is counted */
+    struct counters *own;              /* holds it if none of the shared ones was free */
+    uint64_t next_second_ns;           /* the loop's time from which on another second is counted */
+    struct evix_counters loop_counted; /* of the loop's counters */
     struct http_limits http_limits;
 
     /* Scratch for the request that is being looked at, and pools. */
@@ -70,6 +76,15 @@ static inline void worker_refresh_store(struct worker *worker)
         worker->is_stale = false;
         store_refresh(worker->store);
     }
+}
+
+/* Before anything is counted: what was counted before belongs to the second before. */
+void worker_note_second(struct worker *worker);
+
+static inline void worker_note_turn(struct worker *worker)
+{
+    if (evix_now_ns(worker->loop) >= worker->next_second_ns)
+        worker_note_second(worker);
 }
 
 /* A connection was opened or closed: accepting pauses at the limit and goes on below it. */

@@ -26,3 +26,10 @@ tests_unit_test_deadline_LDADD = src/server/libserver.a libevix.la $(LIBURING_LI
 tests_unit_test_output_SOURCES = tests/unit/test_output.c
 tests_unit_test_output_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 tests_unit_test_output_LDADD = src/server/libserver.a libevix.la $(LIBURING_LIBS) $(CHECK_LIBS)
+
+check_PROGRAMS += tests/unit/test_counters
+TESTS += tests/unit/test_counters
+
+tests_unit_test_counters_SOURCES = tests/unit/test_counters.c
+tests_unit_test_counters_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+tests_unit_test_counters_LDADD = src/server/libserver.a $(CHECK_LIBS)
