@@ -16,9 +16,25 @@ AS_IF([test "x$have_liburing" = xyes],
 AC_SUBST([EVIX_PC_REQUIRES])
 AM_CONDITIONAL([LIBURING], [test "x$have_liburing" = xyes])
 
+EVIX_OPTIONAL([libsystemd], [LIBSYSTEMD], [libsystemd >= 232],
+    [Define to tell systemd about the service, and to take sockets from it.])
+EVIX_OPTIONAL([libseccomp], [LIBSECCOMP], [libseccomp >= 2.4],
+    [Define to confine workers to the system calls that they need.])
+
 PKG_CHECK_MODULES([CHECK], [check >= 0.11], [have_check=yes], [have_check=no])
 AM_CONDITIONAL([CHECK], [test "x$have_check" = xyes])
 AM_PATH_PYTHON([3.7], [], [PYTHON=:])
+])
+
+dnl EVIX_OPTIONAL(NAME, VARIABLE, MODULE, ABOUT): a library that is used where it is found; it is an
+dnl error to ask for it with --with-NAME where it is not. Debian's package is NAME-dev.
+AC_DEFUN([EVIX_OPTIONAL], [
+AC_ARG_WITH([$1], [AS_HELP_STRING([--without-$1], [build without $1])], [], [with_$1=check])
+AS_IF([test "x$with_$1" = xno], [have_$1=no],
+    [PKG_CHECK_MODULES([$2], [$3], [have_$1=yes], [have_$1=no])])
+AS_IF([test "x$with_$1" = xyes && test "x$have_$1" = xno],
+    [AC_MSG_ERROR([$3 is missing: install $1-dev (Debian) or $1-devel, or use --without-$1])])
+AS_IF([test "x$have_$1" = xyes], [AC_DEFINE([HAVE_$2], [1], [$4])])
 ])
 
 dnl EVIX_LLHTTP: the library where pkg-config knows it, else the sources that Debian's
@@ -49,6 +65,8 @@ AC_MSG_NOTICE([
       prefix       $prefix
       llhttp       $llhttp_from $LLHTTP_SOURCE_DIR
       liburing     $have_liburing (the io_uring backend)
+      libsystemd   $have_libsystemd (notification, socket activation)
+      libseccomp   $have_libseccomp (the filter of workers)
       Check        $have_check (unit tests)
       Python       $PYTHON (tests of the daemon)
       unit         ${systemdsystemunitdir:-not installed}

@@ -57,6 +57,12 @@ struct evix_file_request {
 };
 
 /*
+ * Makes now what the loop's first file operation would make: for whoever gives up rights before
+ * that, such as the system calls that open a ring. What fails shows with the first operation.
+ */
+EVIX_EXPORT void evix_file_prepare(struct evix_loop *loop);
+
+/*
  * Opens `path` (which must stay until the final callback) relative to `directory` (AT_FDCWD is
  * fine). The result is a descriptor, the caller's. O_CLOEXEC is added. If the operation is
  * cancelled and the open had succeeded all the same, the descriptor is closed by the loop.

@@ -178,6 +178,7 @@ struct config {
     enum config_backend backend;
     const char *user;     /* "": stay who we are */
     const char *group;    /* "": the user's own group */
+    bool seccomp;         /* workers give up the system calls that they do not need */
     const char *pid_file; /* "": none */
     struct config_error_log error_log;
     struct config_limits limits;

@@ -477,6 +477,12 @@ static const struct schema_setting file_settings[] = {
      .check = rules_check_account,
      .expected = "the name of a group",
      .about = "And this group; empty: the user's own."},
+    {.name = "seccomp",
+     .type = SCHEMA_BOOLEAN,
+     PLACE(struct config, seccomp),
+     .standard = "true",
+     .about = "Workers give up the system calls that they do not need, where libseccomp is built "
+              "in."},
     {.name = "pid_file",
      .type = SCHEMA_PATH,
      PLACE(struct config, pid_file),

@@ -75,6 +75,16 @@ void command_print_version(void)
 #else
     printf(" -liburing");
 #endif
+#ifdef HAVE_LIBSYSTEMD
+    printf(" +libsystemd");
+#else
+    printf(" -libsystemd");
+#endif
+#ifdef HAVE_LIBSECCOMP
+    printf(" +libseccomp");
+#else
+    printf(" -libseccomp");
+#endif
     printf("\nconfiguration: %s\n", DEFAULT_CONFIG);
 }
 

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
 # Processes. Linked together with libserver.a and all that it needs.
 noinst_LIBRARIES += src/daemon/libdaemon.a
-src_daemon_libdaemon_a_CPPFLAGS = $(AM_CPPFLAGS) -DSYSCONFDIR='"$(sysconfdir)"'
+src_daemon_libdaemon_a_CPPFLAGS = $(AM_CPPFLAGS) $(LIBSYSTEMD_CFLAGS) $(LIBSECCOMP_CFLAGS) -DSYSCONFDIR='"$(sysconfdir)"'
 src_daemon_libdaemon_a_SOURCES = \
 	src/daemon/announce.c src/daemon/announce.h \
+	src/daemon/capabilities.c src/daemon/capabilities.h \
 	src/daemon/children.c src/daemon/children.h \
 	src/daemon/command_line.c src/daemon/command_line.h \
 	src/daemon/descriptors.c src/daemon/descriptors.h \
@@ -14,6 +15,7 @@ src_daemon_libdaemon_a_SOURCES = \
 	src/daemon/pid_file.c src/daemon/pid_file.h \
 	src/daemon/privileges.c src/daemon/privileges.h \
 	src/daemon/respawn.c src/daemon/respawn.h \
+	src/daemon/sandbox.c src/daemon/sandbox.h \
 	src/daemon/sockets.c src/daemon/sockets.h \
 	src/daemon/unix_socket.c src/daemon/unix_socket.h \
 	src/daemon/worker_process.c src/daemon/worker_process.h

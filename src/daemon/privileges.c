@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Finds the user that workers run as, and becomes that user.
- * It does not narrow what that user may do any further.
+ * Finds the user that workers run as, and becomes that user, without any power of root's.
+ * Which system calls that user may make is not decided here: sandbox.c does.
  * master.c looks up, children.c drops in a new worker.
  */
 
@@ -9,6 +9,7 @@
 
 #include "daemon/privileges.h"
 
+#include "daemon/capabilities.h"
 #include "log/log.h"
 
 #include <errno.h>
@@ -113,26 +114,37 @@ void privileges_fini(struct privileges *privileges)
     *privileges = (struct privileges){0};
 }
 
+static int become_user(const struct privileges *privileges, const char **step)
+{
+    *step = "setting the groups";
+    if (setgroups((size_t)privileges->group_count, privileges->groups) != 0)
+        return -errno;
+    *step = "setting the group";
+    if (setresgid(privileges->gid, privileges->gid, privileges->gid) != 0)
+        return -errno;
+    *step = "setting the user";
+    if (setresuid(privileges->uid, privileges->uid, privileges->uid) != 0)
+        return -errno;
+    return 0;
+}
+
 int privileges_drop(const struct privileges *privileges)
 {
-    const char *step = "no_new_privs";
+    const char *step = "setting no_new_privs";
+    int error = 0;
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
-        goto report;
-    if (!privileges->is_dropped)
-        return 0;
-    step = "the groups";
-    if (setgroups((size_t)privileges->group_count, privileges->groups) != 0)
-        goto report;
-    step = "the group";
-    if (setresgid(privileges->gid, privileges->gid, privileges->gid) != 0)
-        goto report;
-    step = "the user";
-    if (setresuid(privileges->uid, privileges->uid, privileges->uid) != 0)
-        goto report;
-    return 0;
-
-report:;
-    int error = -errno;
-    log_event(LOG_LEVEL_ERROR, "cannot give up privileges: setting %s: %s", step, strerror(-error));
+        error = -errno;
+    if (error == 0) {
+        step = "bounding the capabilities";
+        error = capabilities_bound();
+    }
+    if (error == 0 && privileges->is_dropped)
+        error = become_user(privileges, &step);
+    if (error == 0) {
+        step = "emptying the capabilities";
+        error = capabilities_drop(geteuid() == 0);
+    }
+    if (error < 0)
+        log_event(LOG_LEVEL_ERROR, "cannot give up privileges: %s: %s", step, strerror(-error));
     return error;
 }

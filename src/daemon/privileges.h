@@ -21,7 +21,10 @@ struct privileges {
 CONFIG_MUST_CHECK int privileges_init(struct privileges *privileges, const struct config *config);
 void privileges_fini(struct privileges *privileges);
 
-/* Becomes that user for good, and forbids ever gaining anything by execve(2). 0, or logged. */
+/*
+ * Becomes that user for good, gives up all capabilities (but see capabilities.h for a root that
+ * stays root), and forbids ever gaining anything by execve(2). 0, or logged.
+ */
 CONFIG_MUST_CHECK int privileges_drop(const struct privileges *privileges);
 
 #endif

@@ -9,6 +9,7 @@
 
 #include "daemon/descriptors.h"
 #include "daemon/exit_code.h"
+#include "daemon/sandbox.h"
 #include "log/log.h"
 #include "server/worker.h"
 
@@ -52,6 +53,30 @@ static void reset_signals(void)
     sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
+/* Called when nothing is left to be set up, and before anything that a client sent is read. */
+static int confine(const void *data)
+{
+    const struct worker_process *process = data;
+    const struct config *config = process->config;
+    struct sandbox_options options = {.reconnects_syslog =
+                                          config->error_log.target == CONFIG_TARGET_SYSLOG};
+    if (!config->seccomp)
+        return 0;
+    const char *absence = sandbox_absence();
+    if (absence != NULL) {
+        log_event(LOG_LEVEL_DEBUG, "no filter of system calls: %s", absence);
+        return 0;
+    }
+    int error = sandbox_enter(&options);
+    if (error == -ENOSYS) {
+        log_event(LOG_LEVEL_WARNING, "no filter of system calls: the kernel has none");
+        return 0;
+    }
+    if (error < 0)
+        log_event(LOG_LEVEL_ERROR, "cannot filter system calls: %s", strerror(-error));
+    return error;
+}
+
 void worker_process_run(const struct worker_process *process)
 {
     reset_signals();
@@ -70,6 +95,8 @@ void worker_process_run(const struct worker_process *process)
         .control_fd = process->control_fd,
         .counters = process->counters,
         .slot = process->slot,
+        .confine = confine,
+        .confine_data = process,
     };
     exit(worker_run(&options));
 }

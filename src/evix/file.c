@@ -14,8 +14,8 @@
 #include <errno.h>
 #include <fcntl.h>
 
-/* At the first file operation of a loop; a failure shows when the operation is submitted. */
-static void provide_engine(struct evix_loop *loop)
+/* At the first file operation of a loop, if not before. */
+void evix_file_prepare(struct evix_loop *loop)
 {
     if (loop->files || (loop->backend->capabilities & BACKEND_FILES))
         return;
@@ -35,7 +35,7 @@ static void start(struct evix_op *op, struct evix_loop *loop, struct evix_file_r
     op->u.file.loop = loop;
     op->u.file.request = request;
     op->count = 0;
-    provide_engine(loop);
+    evix_file_prepare(loop);
     op_start(op, loop, kind, fn);
 }
 

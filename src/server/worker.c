@@ -201,6 +201,8 @@ static int open_loop(struct worker *worker)
     if (error != 0)
         log_event(LOG_LEVEL_ERROR, "worker %u: cannot start the event loop (%s): %s", worker->index,
                   evix_backend_name(options.backend), evix_strerror(error));
+    else
+        evix_file_prepare(worker->loop);
     return error;
 }
 
@@ -405,6 +407,8 @@ int worker_run(const struct worker_options *options)
     struct worker worker = {.config = options->config, .index = options->index};
     int error = set_up(&worker, options);
 
+    if (error == 0 && options->confine != NULL)
+        error = options->confine(options->confine_data);
     if (error != 0) {
         log_event(LOG_LEVEL_ERROR, "worker %u could not start: %s", options->index,
                   strerror(-error));

@@ -20,8 +20,11 @@ struct worker_options {
     size_t listener_count;
     int control_fd; /* a stream to the master: the worker writes one byte when it serves; at its end
                        the master is gone and the worker stops gracefully. Taken over. -1: none */
-    struct counters *counters;  /* shared with the other workers; outlives the call */
-    struct counters_slot *slot; /* this worker's; NULL: none was free */
+    struct counters *counters;        /* shared with the other workers; outlives the call */
+    struct counters_slot *slot;       /* this worker's; NULL: none was free */
+    int (*confine)(const void *data); /* gives up rights that only the set-up needs, before anything
+                                         that a client sent is read; negative: the worker ends */
+    const void *confine_data;
 };
 
 /*

@@ -142,16 +142,19 @@ class Daemon:
     """A running daemon: `Daemon(directory=DIR)` or `Daemon(config=TEXT)`.
 
     expect: patterns of warnings and errors that may stand in the error log.
+    pass_fds: descriptors that it inherits, by the same numbers.
     """
 
     def __init__(self, directory=None, config=None, arguments=(), expect=(), workers=1,
-                 descriptor_limit=None, listeners=1, env=None, stdout=subprocess.PIPE):
+                 descriptor_limit=None, listeners=1, env=None, stdout=subprocess.PIPE,
+                 pass_fds=()):
         self.folder = tempfile.mkdtemp(prefix="evixd-test-")
         self.expect = list(expect)
         self.listeners = listeners
         self.descriptor_limit = descriptor_limit
         self.env = dict(os.environ, **(env or {}))
         self.stdout = stdout
+        self.pass_fds = pass_fds
         self.command = [EVIXD, "-b", BACKEND, "-w", str(workers)]
         if config is not None:
             self.config_path = os.path.join(self.folder, "evixd.conf")
@@ -178,7 +181,7 @@ class Daemon:
 
         self.process = subprocess.Popen(
             self.command, stdin=subprocess.DEVNULL, stdout=self.stdout, stderr=subprocess.PIPE,
-            env=self.env, preexec_fn=before_exec, cwd=self.folder,
+            env=self.env, preexec_fn=before_exec, cwd=self.folder, pass_fds=self.pass_fds,
         )
         self.log = _Reader(self.process.stderr)
         self.output = _Reader(self.process.stdout) if self.process.stdout else None

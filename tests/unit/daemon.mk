@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 daemon_tests = tests/unit/test_descriptors tests/unit/test_error_log tests/unit/test_pid_file \
-	tests/unit/test_respawn tests/unit/test_sockets
+	tests/unit/test_respawn tests/unit/test_sandbox tests/unit/test_sockets
 check_PROGRAMS += $(daemon_tests)
 TESTS += $(daemon_tests)
 
@@ -20,6 +20,10 @@ tests_unit_test_pid_file_LDADD = src/daemon/libdaemon.a $(CHECK_LIBS)
 tests_unit_test_respawn_SOURCES = tests/unit/test_respawn.c
 tests_unit_test_respawn_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 tests_unit_test_respawn_LDADD = src/daemon/libdaemon.a $(CHECK_LIBS)
+
+tests_unit_test_sandbox_SOURCES = tests/unit/test_sandbox.c tests/evix/under_valgrind.h
+tests_unit_test_sandbox_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+tests_unit_test_sandbox_LDADD = src/daemon/libdaemon.a $(LIBSECCOMP_LIBS) $(CHECK_LIBS)
 
 tests_unit_test_sockets_SOURCES = tests/unit/test_sockets.c
 tests_unit_test_sockets_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
