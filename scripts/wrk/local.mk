@@ -6,9 +6,22 @@ scripts_wrk_floor_CFLAGS = $(AM_CFLAGS) $(LIBURING_CFLAGS)
 scripts_wrk_floor_LDADD = $(LIBURING_LIBS)
 
 EXTRA_DIST += \
+	scripts/wrk/access-sample.txt \
 	scripts/wrk/close.lua \
 	scripts/wrk/compare \
 	scripts/wrk/conditional.lua \
 	scripts/wrk/many.lua \
+	scripts/wrk/measuring/__init__.py \
+	scripts/wrk/measuring/budgets.py \
+	scripts/wrk/measuring/cases.py \
+	scripts/wrk/measuring/load.py \
+	scripts/wrk/measuring/machine.py \
+	scripts/wrk/measuring/plots.py \
+	scripts/wrk/measuring/processes.py \
+	scripts/wrk/measuring/servers.py \
+	scripts/wrk/measuring/site.py \
+	scripts/wrk/measuring/tables.py \
+	scripts/wrk/mixed.lua \
 	scripts/wrk/pipelined.lua \
+	scripts/wrk/ranges.lua \
 	scripts/wrk/report.lua

@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: MIT
+"""The loads: wrk (as fast as it goes), oha (at a fixed rate), and connections that only wait."""
+
+import http.client
+import json
+import os
+import select
+import shutil
+import socket
+import subprocess
+
+from . import processes
+from .servers import HERE
+
+REQUEST = b"GET %s HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
+
+
+def run(command, seconds):
+    try:
+        return subprocess.run(command, capture_output=True, text=True, timeout=seconds + 60,
+                              preexec_fn=processes.preparation(processes.LOAD_CORE))
+    except subprocess.TimeoutExpired as error:
+        raise processes.Failed(f"{command[0]} did not end") from error
+
+
+def wrk(port, seconds, connections, path="/1k.html", script="report.lua", arguments=()):
+    """One run of wrk; the answer of report.lua's done()."""
+    command = ["wrk", "-t1", f"-c{connections}", f"-d{seconds}s", "--timeout", "10s",
+               "-s", os.path.join(HERE, script), f"http://127.0.0.1:{port}{path}", "--", *arguments]
+    output = run(command, seconds)
+    for line in output.stdout.splitlines():
+        if line.startswith("RESULT "):
+            return json.loads(line[7:])
+    raise processes.Failed(f"wrk: {output.stdout[-200:]} {output.stderr[-200:]}")
+
+
+def has_oha():
+    return shutil.which("oha") is not None
+
+
+def oha(port, seconds, connections, rate, path="/1k.html"):
+    """One run of oha at a fixed rate. A latency counts from when its request was due, so a server
+    that stands still for a while pays for all the requests that it kept waiting."""
+    command = ["oha", "--no-tui", "--output-format", "json", "-z", f"{seconds}s",
+               "-c", str(connections), "-q", str(rate), "--latency-correction",
+               "--disable-compression", f"http://127.0.0.1:{port}{path}"]
+    output = run(command, seconds)
+    try:
+        return read_oha(json.loads(output.stdout))
+    except (ValueError, KeyError, TypeError) as error:
+        raise processes.Failed(f"oha: {error!r} {output.stderr[-200:]}") from error
+
+
+def read_oha(report):
+    """oha's JSON in the words of report.lua. Requests cut off by the end of the run are no
+    errors."""
+    statuses = {int(code): count for code, count in report["statusCodeDistribution"].items()}
+    errors = {what: count for what, count in report["errorDistribution"].items()
+              if "deadline" not in what}
+    percentiles = report["latencyPercentiles"]
+    requests = sum(statuses.values())
+    return {
+        "requests": requests,
+        "rate": report["summary"]["requestsPerSec"],
+        "bytes": report["summary"]["totalData"],
+        **{name: (percentiles[key] or 0) * 1e6
+           for name, key in (("p50", "p50"), ("p99", "p99"), ("p999", "p99.9"))},
+        "errors": sum(errors.values()),
+        "statuses": sum(count for code, count in statuses.items() if code > 399),
+    }
+
+
+def ask(port, path="/1k.html", fields=""):
+    """One request on a connection of its own: status and length of the body. The connection is
+    closed by whom it pleases: the floor does not read what it is asked."""
+    request = f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n{fields}\r\n"
+    try:
+        with socket.create_connection(("127.0.0.1", port), 20) as peer:
+            peer.sendall(request.encode())
+            response = http.client.HTTPResponse(peer, method="GET")
+            response.begin()
+            return response.status, len(response.read())
+    except (OSError, http.client.HTTPException) as error:
+        raise processes.Failed(f"no response to {path}: {error!r}") from error
+
+
+class IdleConnections:
+    """`with IdleConnections(port, count)`: kept open, each after one answered request."""
+
+    def __init__(self, port, count, path="/1k.html"):
+        self.port = port
+        self.count = count
+        self.request = REQUEST % path.encode()
+        self.peers = []
+
+    def __enter__(self):
+        try:
+            while len(self.peers) < self.count:
+                self.open_some(min(200, self.count - len(self.peers)))
+        except (OSError, http.client.HTTPException, processes.Failed) as error:
+            self.__exit__()
+            raise processes.Failed(f"idle connection {len(self.peers)}: {error}") from error
+        return self
+
+    def open_some(self, count):
+        batch = [socket.create_connection(("127.0.0.1", self.port), 20) for _ in range(count)]
+        self.peers += batch
+        for peer in batch:
+            peer.sendall(self.request)
+        for peer in batch:
+            response = http.client.HTTPResponse(peer, method="GET")
+            response.begin()
+            response.read()
+            if response.status != 200:
+                raise processes.Failed(f"answered {response.status}")
+
+    def still_open(self):
+        """How many the server has not closed."""
+        poller = select.poll()
+        for peer in self.peers:
+            poller.register(peer, select.POLLIN | select.POLLRDHUP)
+        return len(self.peers) - len(poller.poll(0))
+
+    def __exit__(self, *_error):
+        for peer in self.peers:
+            peer.close()
+        self.peers = []
+
+
+def measured(server, load):
+    """A load's result, with the CPU time that the server spent on each request of it."""
+    before = server.cpu_seconds()
+    result = load()
+    result["cpu_us"] = (server.cpu_seconds() - before) * 1e6 / max(result["requests"], 1)
+    result["memory"] = server.memory_bytes()
+    return result

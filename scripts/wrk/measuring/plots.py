@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: MIT
+"""Plots, drawn by gnuplot as SVG and as PNG from the same script."""
+
+import os
+import shutil
+import statistics
+import subprocess
+
+FONT = "DejaVu Sans"
+# Distinct also for those who see red and green alike.
+OURS, OTHERS, LIMIT = "#0072b2", "#b0b0b0", "#e69f00"
+LINES = ("#0072b2", "#56b4e9", "#e69f00", "#d55e00", "#009e73", "#cc79a7", "#000000", "#888888",
+         "#8c510a", "#5e3c99", "#4d9221", "#c51b7d")
+
+
+def color(name):
+    return OURS if name.startswith("evixd") else LIMIT if name.startswith("floor") else OTHERS
+
+
+def quoted(text):
+    """A string of gnuplot, in which an underscore is an underscore."""
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"').replace("_", "\\\\_") + '"'
+
+
+def draw(folder, name, script, width, height):
+    """Runs the script once a format; returns the files' names, none where gnuplot is missing."""
+    if shutil.which("gnuplot") is None:
+        print(f"{name} was not drawn: gnuplot is missing: apt-get install gnuplot-nox")
+        return []
+    os.makedirs(folder, exist_ok=True)
+    written = []
+    for terminal, ending in ((f'svg size {width},{height} font "{FONT},11" background "white"', "svg"),
+                             (f'pngcairo size {width},{height} font "{FONT},10"', "png")):
+        path = os.path.join(folder, f"{name}.{ending}")
+        text = f"set terminal {terminal}\nset output '{path}'\n{script}\n"
+        done = subprocess.run(["gnuplot", "-"], input=text, text=True, capture_output=True)
+        if done.returncode != 0:
+            print(f"gnuplot: {done.stderr.strip()[-400:]}")
+            return written
+        written.append(path)
+    return written
+
+
+def bars(panels, columns, unit):
+    """Horizontal bars: a panel for each (title, [(name, value)]), the first name on top. What is
+    far beyond the others is cut off there; the number beside it is the true one."""
+    rows = -(-len(panels) // columns)
+    script = [f"set multiplot layout {rows},{columns}",
+              "set style fill solid 1.0 noborder", "unset key", 
+              "set border 2 lc rgb '#888888'", "set ytics nomirror scale 0 textcolor 'black'",
+              "unset xtics", "set lmargin 16", "set rmargin 3"]
+    for number, (title, values) in enumerate(panels):
+        values = values[::-1]
+        widest = min(max(value for _name, value in values),
+                     2.5 * statistics.median(value for _name, value in values))
+        script.append(f"$data{number} << EOD")
+        script += [f"{place} {min(value, widest):.6g} {quoted(name)} "
+                   f"{color(name).replace('#', '0x')} {value:.3g}" for place, (name, value) in enumerate(values)]
+        script += ["EOD", f"set title {quoted(title)}", f"set xlabel {quoted(unit)}",
+                   f"set yrange [-0.7:{len(values) - 0.3}]", f"set xrange [0:{1.25 * widest}]",
+                   f"plot $data{number} using ($2/2):1:($2/2):(0.38):4:yticlabels(3) "
+                   "with boxxyerror lc rgb variable, "
+                   f"$data{number} using 2:1:5 with labels left offset 0.5,0"]
+    return "\n".join(script + ["unset multiplot"])
+
+
+def curves(panels, columns):
+    """Lines over connections: (title, unit, [(name, [(x, y)])]) a panel, both axes logarithmic.
+    The key stands in the last panel."""
+    rows = -(-len(panels) // columns)
+    script = [f"set multiplot layout {rows},{columns}", "set logscale xy", "set xlabel 'connections'",
+              "set grid lc rgb '#dddddd'", "set border 3 lc rgb '#888888'", "set tics nomirror",
+              "set format x '%g'", "set format y '%g'", "set xrange [8:14000]"]
+    for number, (title, unit, series) in enumerate(panels):
+        script += [f"set title {quoted(title)}", f"set ylabel {quoted(unit)}"]
+        plots = []
+        for place, (name, points) in enumerate(series):
+            script.append(f"$line{number}_{place} << EOD")
+            script += [f"{x} {y:.6g}" for x, y in points]
+            script.append("EOD")
+            width = 3 if name.startswith("evixd") else 1.5
+            plots.append(f"$line{number}_{place} using 1:2 with linespoints lw {width} pt 7 ps 0.5 "
+                         f"lc rgb '{LINES[place % len(LINES)]}' title {quoted(name)}")
+        last = number == len(panels) - 1
+        script.append("set key outside right top" if last else "unset key")
+        script.append("plot " + ", ".join(plots))
+    return "\n".join(script + ["unset multiplot"])

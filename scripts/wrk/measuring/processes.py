@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: MIT
+"""A server under measurement: started on its core, its CPU time and memory read, stopped whole."""
+
+import ctypes
+import os
+import resource
+import shutil
+import signal
+import socket
+import subprocess
+import time
+
+PR_SET_PDEATHSIG = 1
+SERVER_CORE = 0
+LOAD_CORE = (os.cpu_count() or 1) - 1
+LIBC = ctypes.CDLL(None)
+
+
+class Failed(Exception):
+    """Something could not be measured; the text says why."""
+
+
+def raise_descriptor_limit():
+    """Ten thousand connections need as many descriptors, here and in what is started from here."""
+    _soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    return hard
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def preparation(core, cgroup=None):
+    """What a child does before exec: dies with its parent, stays on its core and in its cgroup."""
+    def prepare():
+        LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+        os.sched_setaffinity(0, {core})
+        if cgroup:
+            with open(os.path.join(cgroup, "cgroup.procs"), "w") as file:
+                file.write("0")
+    return prepare
+
+
+def tree(pid):
+    """A process and all below it."""
+    found = [pid]
+    try:
+        for task in os.listdir(f"/proc/{pid}/task"):
+            with open(f"/proc/{pid}/task/{task}/children") as file:
+                for child in file.read().split():
+                    found += tree(int(child))
+    except OSError:
+        pass
+    return found
+
+
+def cpu_clock(pid):
+    """CPU time of all threads of a process, in seconds, by the kernel's own clock of it: exact,
+    where /proc counts in ticks. The number is what clock_getcpuclockid(3) makes of a pid."""
+    try:
+        return time.clock_gettime(~pid << 3 | 2)
+    except OSError:
+        return 0.0
+
+
+def answers(port):
+    try:
+        with socket.create_connection(("127.0.0.1", port), 5) as peer:
+            peer.sendall(b"GET /1k.html HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+            return bool(peer.recv(1))
+    except OSError:
+        return False
+
+
+class Server:
+    """`with Server(name, command, port, work)`: runs until the block ends."""
+
+    def __init__(self, name, command, port, work, cgroup=None):
+        self.name = name
+        self.command = command
+        self.port = port
+        self.log = os.path.join(work, f"{name}.out")
+        self.cgroup = cgroup
+        self.started_ms = None
+        self.process = None
+
+    def __enter__(self):
+        program = shutil.which(self.command[0])
+        if program is None:
+            raise Failed(f"{self.command[0]} is not installed")
+        with open(self.log, "ab") as log:
+            begin = time.monotonic()
+            self.process = subprocess.Popen(
+                [program] + self.command[1:], stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+                preexec_fn=preparation(SERVER_CORE, self.cgroup))
+        try:
+            self.wait_until_answered()
+        except Failed:
+            self.__exit__()
+            raise
+        self.started_ms = (time.monotonic() - begin) * 1e3
+        return self
+
+    def wait_until_answered(self):
+        """Asks in a tight loop, so that the time it took is worth telling. An open port is not
+        enough: it may be there before anybody is behind it."""
+        deadline = time.monotonic() + 15
+        while time.monotonic() < deadline:
+            if self.process.poll() is not None:
+                with open(self.log, errors="replace") as log:
+                    said = log.read()[-400:].strip()
+                raise Failed(f"ended with status {self.process.returncode}: {said}")
+            if answers(self.port):
+                return
+            time.sleep(0.0002)
+        raise Failed("does not answer")
+
+    def pids(self):
+        return tree(self.process.pid)
+
+    def cpu_seconds(self):
+        return sum(cpu_clock(pid) for pid in self.pids())
+
+    def memory_bytes(self):
+        """Proportional set size of all its processes: what they share is counted once."""
+        total = 0
+        for pid in self.pids():
+            try:
+                with open(f"/proc/{pid}/smaps_rollup") as file:
+                    total += sum(int(line.split()[1]) for line in file if line[:4] == "Pss:")
+            except OSError:
+                pass
+        return total * 1024
+
+    def __exit__(self, *_error):
+        pids = self.pids()
+        self.process.terminate()
+        try:
+            self.process.wait(5)
+        except subprocess.TimeoutExpired:
+            pass
+        for pid in pids:
+            try:
+                os.kill(pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+        self.process.wait()
