@@ -23,6 +23,16 @@ static void check_accounts(struct loader *loader)
     if (config->group[0] != '\0' && getgrnam(config->group) == NULL)
         errors_add(&loader->errors, 0, "%s: group: there is no group \"%.100s\"", config->path,
                    config->group);
+    for (size_t i = 0; i < config->listen_count; i++) {
+        const struct config_listen *listen = &config->listen[i];
+
+        if (listen->owner[0] != '\0' && getpwnam(listen->owner) == NULL)
+            errors_add(&loader->errors, listen->line, "listen.owner: there is no user \"%.100s\"",
+                       listen->owner);
+        if (listen->group[0] != '\0' && getgrnam(listen->group) == NULL)
+            errors_add(&loader->errors, listen->line, "listen.group: there is no group \"%.100s\"",
+                       listen->group);
+    }
 }
 
 /* Port 0 is a new one each time. */

@@ -14,6 +14,7 @@
  * socket, creates and removes nothing, looks no name up in the network, and prints nothing.
  */
 
+#include <netinet/in.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -115,7 +116,9 @@ struct config_listen {
     bool wildcard; /* given as PORT or :PORT, held as [::]; 0.0.0.0 will do without IPv6 */
     bool v6_only;  /* IPV6_V6ONLY: another listener has 0.0.0.0 with this port */
     unsigned backlog;
-    mode_t mode; /* of a unix socket */
+    mode_t mode;       /* of a unix socket, as the next two */
+    const char *owner; /* "": who starts evixd */
+    const char *group; /* "": the group of who starts evixd */
     enum config_protocol protocol;
     const char *source; /* "FILE:LINE" or "--listen", for messages */
     unsigned line;      /* private */
@@ -124,6 +127,18 @@ struct config_listen {
 struct config_header {
     const char *name;
     const char *value; /* no control bytes but tab */
+};
+
+/* Whom a location allows: a network, or all clients of unix sockets. */
+struct config_network {
+    struct in6_addr prefix; /* IPv4 mapped */
+    uint8_t bits;           /* how many of the prefix count */
+    bool is_unix;
+};
+
+struct config_error_page {
+    unsigned status;
+    const char *file; /* a path beneath the host's root */
 };
 
 enum config_handler {
@@ -149,6 +164,18 @@ struct config_location {
     bool dotfiles; /* serve names that begin with a dot (".well-known" is served anyway) */
     const struct config_header *headers; /* each name once, in any case of letters */
     size_t header_count;
+    const struct config_header *headers_always; /* the same, of every answer */
+    size_t header_always_count;
+    const char *const *patterns; /* names of files that are meant; none: all */
+    size_t pattern_count;
+    const char *fallback; /* a path beneath the root that answers navigations; "": none */
+    const struct config_error_page *error_pages; /* each status once */
+    size_t error_page_count;
+    const char *const *allow; /* as in the file */
+    size_t allow_count;
+    const struct config_network *networks; /* the same, but for "all" */
+    size_t network_count;
+    bool allows_all;          /* "all" is among them */
     unsigned redirect_status; /* 0 if the handler is not redirect */
     const char
         *redirect_to;   /* stands for the matched prefix, the rest and the query are kept; "" */
@@ -162,8 +189,9 @@ struct config_host {
     bool is_default; /* exactly one host has it, if there is any */
     const char *root;
     struct config_access_log access_log;
-    const struct config_location *locations; /* longest path first, so that the first that matches
-                                                is the right one; the last is always "/" */
+    const struct config_location *locations; /* longest path first, of one path those with patterns
+                                                first, so that the first that matches is the right
+                                                one; the last is always "/" without patterns */
     size_t location_count;
     const char *source;               /* "FILE:LINE" */
     unsigned line;                    /* private */

@@ -210,7 +210,9 @@ static void dump_value(FILE *stream, const struct schema_setting *setting, const
 static bool is_idle(const struct schema_record *record, const struct schema_setting *setting,
                     const void *base)
 {
-    if (record == &schema_listen && setting->type == SCHEMA_MODE)
+    if (record == &schema_listen &&
+        (setting->type == SCHEMA_MODE || strcmp(setting->name, "owner") == 0 ||
+         strcmp(setting->name, "group") == 0))
         return ((const struct config_listen *)base)->sockaddr.ss_family != AF_UNIX;
     if (record == &schema_location && setting->type == SCHEMA_GROUP)
         return ((const struct config_location *)base)->handler != CONFIG_HANDLER_REDIRECT;

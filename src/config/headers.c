@@ -61,19 +61,24 @@ static size_t set_field(struct loader *loader, struct config_header *headers, si
     return at == count ? count + 1 : count;
 }
 
-void headers_load(struct loader *loader, const config_setting_t *group,
-                  struct config_location *location)
+void headers_load(struct loader *loader, const struct schema_setting *setting,
+                  const config_setting_t *group, void *base)
 {
-    size_t own = (size_t)config_setting_length(group), count = location->header_count;
-    struct config_header *headers =
-        arena_array(loader->values.arena, count + own, sizeof(*headers));
+    char *place = (char *)base + setting->offset, *count_place = (char *)base + setting->extra;
+    const struct config_header *inherited;
+    size_t own = (size_t)config_setting_length(group), count, most;
+    struct config_header *headers;
 
+    memcpy(&inherited, place, sizeof(inherited));
+    memcpy(&count, count_place, sizeof(count));
+    most = count + own;
+    headers = arena_array(loader->values.arena, most, sizeof(*headers));
     if (headers == NULL) {
         errors_add_memory(&loader->errors);
         return;
     }
     if (count > 0)
-        memcpy(headers, location->headers, count * sizeof(*headers));
+        memcpy(headers, inherited, count * sizeof(*headers));
     for (size_t i = 0; i < own && !loader->errors.out_of_memory; i++) {
         const config_setting_t *node =
             config_setting_get_elem((config_setting_t *)group, (unsigned)i);
@@ -82,7 +87,7 @@ void headers_load(struct loader *loader, const config_setting_t *group,
         if (check_field(loader, node, value))
             count = set_field(loader, headers, count, config_setting_name(node), value);
     }
-    assert(count <= location->header_count + own);
-    location->headers = headers;
-    location->header_count = count;
+    assert(count <= most);
+    memcpy(place, &headers, sizeof(headers));
+    memcpy(count_place, &count, sizeof(count));
 }

@@ -43,7 +43,8 @@ void load_refuse(struct loader *loader, unsigned line, const char *prefix,
                    suggestion == NULL ? "" : "; did you mean \"",
                    suggestion == NULL ? "" : suggestion, suggestion == NULL ? "" : "\"?");
     else
-        errors_add(&loader->errors, line, "%s%s: \"%.400s\": %s", prefix, setting->name,
+        errors_add(&loader->errors, line, "%s%s: %s\"%.400s\": %s", prefix, setting->name,
+                   setting->type == SCHEMA_TARGET && error != -EISDIR ? "the folder of " : "",
                    value->text, strerror(-error));
 }
 

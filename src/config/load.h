@@ -42,9 +42,9 @@ void site_begin(struct loader *loader, const struct schema_record *record, void 
 void site_end(struct loader *loader, const struct schema_record *record, void *element,
               const config_setting_t *group);
 
-/* headers.c: the fields of a group, on top of those that the location has. */
-void headers_load(struct loader *loader, const config_setting_t *group,
-                  struct config_location *location);
+/* headers.c: the fields of a group, on top of those that the struct at base has already. */
+void headers_load(struct loader *loader, const struct schema_setting *setting,
+                  const config_setting_t *group, void *base);
 
 /* override.c: what the command line says; prepare before the file's settings are taken, apply
  * afterwards. */

@@ -13,6 +13,7 @@ src_config_libconf_a_SOURCES = \
 	src/config/errors.c src/config/errors.h \
 	src/config/headers.c \
 	src/config/load.c src/config/load.h \
+	src/config/network.c src/config/network.h \
 	src/config/override.c \
 	src/config/rules.c src/config/rules.h \
 	src/config/schema.c src/config/schema.h \

@@ -116,12 +116,8 @@ const char *rules_check_host(const char *text)
 
 /* It is compared with decoded paths that have no empty or dot segments: one that has could never
  * match, and its settings would silently protect nothing. */
-const char *rules_check_path(const char *text)
+static const char *check_segments(const char *text)
 {
-    if (text[0] != '/')
-        return "a path that begins with a slash";
-    if (!rules_is_printable(text) || strpbrk(text, "?#%") != NULL)
-        return "a path without query, not percent-encoded";
     for (const char *at = text; *at == '/';) {
         size_t length = strcspn(at + 1, "/");
 
@@ -129,6 +125,71 @@ const char *rules_check_path(const char *text)
             (length == 2 && at[1] == '.' && at[2] == '.'))
             return "a path without \"//\", \"/.\" and \"/..\"";
         at += 1 + length;
+    }
+    return NULL;
+}
+
+const char *rules_check_path(const char *text)
+{
+    if (text[0] != '/')
+        return "a path that begins with a slash";
+    if (!rules_is_printable(text) || strpbrk(text, "?#%") != NULL)
+        return "a path without query, not percent-encoded";
+    return check_segments(text);
+}
+
+const char *rules_check_file_path(const char *text)
+{
+    if (text[0] != '/' || text[strlen(text) - 1] == '/' || !rules_is_printable(text))
+        return RULES_FILE_PATH_EXPECTED;
+    return check_segments(text);
+}
+
+const char *rules_check_fallback(const char *text)
+{
+    return text[0] == '\0' ? NULL : rules_check_file_path(text);
+}
+
+/* It stands in quotes in WWW-Authenticate. */
+const char *rules_check_realm(const char *text)
+{
+    if (!rules_is_printable(text) || strpbrk(text, "\"\\") != NULL || strlen(text) > 255)
+        return "a text without quotes and backslashes";
+    return NULL;
+}
+
+/* Sets are of ASCII: one that held half of a UTF-8 character would match half of another. */
+static const char *check_set(const char *text, size_t *out_length)
+{
+    size_t at = 1;
+
+    if (text[at] == '!')
+        at++;
+    if (text[at] == ']')
+        at++;
+    for (; text[at] != ']'; at++) {
+        if (text[at] == '\0')
+            return "a pattern whose brackets are closed";
+        if ((unsigned char)text[at] >= 0x80)
+            return "a pattern with nothing but ASCII in brackets";
+    }
+    *out_length = at;
+    return NULL;
+}
+
+const char *rules_check_pattern(const char *text)
+{
+    if (text[0] == '\0' || strchr(text, '/') != NULL || !rules_is_printable(text))
+        return "a pattern of a file's name, such as *.css, without a slash";
+    if (strpbrk(text, "{}") != NULL)
+        return "a pattern without braces: name the alternatives one by one";
+    for (; *text != '\0'; text++) {
+        size_t length = 0;
+        const char *amiss = *text == '[' ? check_set(text, &length) : NULL;
+
+        if (amiss != NULL)
+            return amiss;
+        text += length;
     }
     return NULL;
 }
@@ -153,8 +214,23 @@ const char *rules_check_redirect(const char *text)
 const char *rules_check_header_name(const char *text)
 {
     static const char *const own[] = {
-        "Connection", "Content-Encoding",  "Content-Length", "Content-Range", "Date",
-        "Keep-Alive", "Transfer-Encoding", "Trailer",        "Upgrade",
+        "Accept-Ranges",
+        "Allow",
+        "Connection",
+        "Content-Encoding",
+        "Content-Length",
+        "Content-Range",
+        "Content-Type",
+        "Date",
+        "ETag",
+        "Keep-Alive",
+        "Last-Modified",
+        "Location",
+        "Server",
+        "Trailer",
+        "Transfer-Encoding",
+        "Upgrade",
+        "WWW-Authenticate",
     };
     size_t length = token_length(text);
 

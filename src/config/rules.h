@@ -19,6 +19,15 @@ const char *rules_check_index(const char *text);
 const char *rules_check_host(const char *text);
 const char *rules_check_path(const char *text);
 const char *rules_check_redirect(const char *text);
+const char *rules_check_realm(const char *text);
+
+/* Patterns of names: server/glob.h says what they mean. */
+const char *rules_check_pattern(const char *text);
+
+/* A path beneath a root, taken as it is: no URL, so nothing in it is special. */
+#define RULES_FILE_PATH_EXPECTED "the absolute path of a file beneath the root, not percent-encoded"
+const char *rules_check_file_path(const char *text);
+const char *rules_check_fallback(const char *text); /* or empty */
 
 /* RFC 9110 sections 5.1 and 5.5, and not one of those that evixd itself answers for. */
 const char *rules_check_header_name(const char *text);

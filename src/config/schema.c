@@ -10,6 +10,7 @@
 
 #include "config/address.h"
 #include "config/config.h"
+#include "config/network.h"
 #include "config/rules.h"
 
 #define PLACE(type, member) .offset = offsetof(type, member), .width = sizeof(((type *)0)->member)
@@ -279,6 +280,20 @@ static const struct schema_setting listen_settings[] = {
      .standard = "0660",
      .max = 0777,
      .about = "Permissions of a unix socket."},
+    {.name = "owner",
+     .type = SCHEMA_TEXT,
+     PLACE(struct config_listen, owner),
+     .standard = "",
+     .check = rules_check_account,
+     .expected = "the name of an account",
+     .about = "Owner of a unix socket; empty: who starts evixd."},
+    {.name = "group",
+     .type = SCHEMA_TEXT,
+     PLACE(struct config_listen, group),
+     .standard = "",
+     .check = rules_check_account,
+     .expected = "the name of a group",
+     .about = "Group of a unix socket; empty: the group of who starts evixd."},
     {.name = "protocol",
      .type = SCHEMA_CHOICE,
      PLACE(struct config_listen, protocol),
@@ -319,6 +334,30 @@ static const struct schema_record access_log = {
     .count = COUNT(access_log_settings),
 };
 
+static const struct schema_setting error_page_settings[] = {
+    {.name = "status",
+     .type = SCHEMA_INTEGER,
+     .required = true,
+     PLACE(struct config_error_page, status),
+     .min = 400,
+     .max = 599,
+     .about = "The status that the page stands for."},
+    {.name = "file",
+     .type = SCHEMA_TEXT,
+     .required = true,
+     PLACE(struct config_error_page, file),
+     .check = rules_check_file_path,
+     .expected = RULES_FILE_PATH_EXPECTED,
+     .about = "File beneath the host's root that is sent as its content; without it, the built-in "
+              "page is."},
+};
+static const struct schema_record error_page = {
+    .name = "error_pages",
+    .bytes = sizeof(struct config_error_page),
+    .settings = error_page_settings,
+    .count = COUNT(error_page_settings),
+};
+
 /* What a location takes from its host, and a host from the file. */
 static const struct schema_setting shared_settings[] = {
     {.name = "index",
@@ -343,8 +382,35 @@ static const struct schema_setting shared_settings[] = {
      .type = SCHEMA_HEADERS,
      PLACE(struct config_location, headers),
      EXTRA(struct config_location, header_count),
-     .about = "Fields added to responses, on top of those of the level above; an empty value takes "
-              "one away."},
+     .about = "Fields added to what is served (200, 206, 304), on top of those of the level above; "
+              "an empty value takes one away."},
+    {.name = "headers_always",
+     .type = SCHEMA_HEADERS,
+     PLACE(struct config_location, headers_always),
+     EXTRA(struct config_location, header_always_count),
+     .about = "The same, added to errors, redirects and fallbacks as well."},
+    {.name = "fallback",
+     .type = SCHEMA_TEXT,
+     PLACE(struct config_location, fallback),
+     .standard = "",
+     .check = rules_check_fallback,
+     .expected = RULES_FILE_PATH_EXPECTED,
+     .about = "File beneath the root that answers page navigations to what is not there; empty: "
+              "none."},
+    {.name = "error_pages",
+     .type = SCHEMA_LIST,
+     PLACE(struct config_location, error_pages),
+     EXTRA(struct config_location, error_page_count),
+     .record = &error_page,
+     .about = "Files that are sent as the content of errors."},
+    {.name = "allow",
+     .type = SCHEMA_NAMES,
+     PLACE(struct config_location, allow),
+     EXTRA(struct config_location, allow_count),
+     .standard = "all",
+     .check = network_check,
+     .expected = NETWORK_EXPECTED ", or a list of them",
+     .about = "Clients that are served; others get 403."},
 };
 static const struct schema_record shared = {
     .name = "location",
@@ -385,6 +451,13 @@ static const struct schema_setting location_settings[] = {
      .check = rules_check_path,
      .expected = "a normalized absolute path, not percent-encoded",
      .about = "Prefix, on segment boundaries, of the request paths that are meant."},
+    {.name = "files",
+     .type = SCHEMA_NAMES,
+     PLACE(struct config_location, patterns),
+     EXTRA(struct config_location, pattern_count),
+     .check = rules_check_pattern,
+     .expected = "a pattern such as *.css, or a list of them",
+     .about = "Of these paths, those whose last name matches one of the patterns; default: all."},
     {.name = "handler",
      .type = SCHEMA_CHOICE,
      PLACE(struct config_location, handler),

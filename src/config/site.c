@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "config/arena.h"
+#include "config/network.h"
 
 static void store_standards(struct loader *loader, const struct schema_record *record, void *base)
 {
@@ -85,9 +86,14 @@ static void end_listen(struct loader *loader, const struct config_listen *listen
 {
     sa_family_t family = listen->sockaddr.ss_family;
 
-    if ((family == AF_INET || family == AF_INET6) && has_member(group, "mode"))
-        errors_add(&loader->errors, member_line(group, "mode"),
-                   "listen.mode: only a unix socket has permissions");
+    static const char *const of_unix_sockets[] = {"mode", "owner", "group"};
+    bool network = family == AF_INET || family == AF_INET6;
+
+    for (size_t i = 0; i < sizeof(of_unix_sockets) / sizeof(of_unix_sockets[0]); i++) {
+        if (network && has_member(group, of_unix_sockets[i]))
+            errors_add(&loader->errors, member_line(group, of_unix_sockets[i]),
+                       "listen.%s: only a unix socket has permissions", of_unix_sockets[i]);
+    }
 }
 
 static bool ends_with_slash(const char *text)
@@ -132,21 +138,28 @@ static void end_location(struct loader *loader, struct config_location *location
     location->path_length = strlen(location->path);
 }
 
-/* Longest first: then the first that matches is the right one. */
+/* Longest first, of one path those with patterns first, in the order of the file: then the first
+ * that matches is the right one. */
 static int compare_locations(const void *left, const void *right)
 {
     const struct config_location *a = left, *b = right;
+    int order = strcmp(a->path, b->path);
 
     if (a->path_length != b->path_length)
         return a->path_length < b->path_length ? 1 : -1;
-    return strcmp(a->path, b->path);
+    if (order != 0)
+        return order;
+    if ((a->pattern_count == 0) != (b->pattern_count == 0))
+        return a->pattern_count == 0 ? 1 : -1;
+    return a->line == b->line ? 0 : a->line < b->line ? -1 : 1;
 }
 
+/* The one that is in force for all files below the path. */
 static struct config_location *find_location(struct config_location *locations, size_t count,
                                              const char *path)
 {
     for (size_t i = 0; i < count; i++) {
-        if (strcmp(locations[i].path, path) == 0)
+        if (locations[i].pattern_count == 0 && strcmp(locations[i].path, path) == 0)
             return &locations[i];
     }
     return NULL;
@@ -189,17 +202,38 @@ static void complete_locations(struct loader *loader, struct config_host *host)
     host->location_count = count;
 }
 
-/* Two locations of one path: the later one could never be reached. */
-static void check_locations(struct loader *loader, const struct config_host *host)
+/* True if a matches whatever b does, for all that the texts tell. */
+static bool has_patterns_of(const struct config_location *a, const struct config_location *b)
 {
-    for (size_t i = 0; i + 1 < host->location_count; i++) {
-        const struct config_location *a = &host->locations[i], *b = a + 1;
+    size_t same = 0;
 
-        if (a->path[0] != '\0' && strcmp(a->path, b->path) == 0)
-            errors_add(&loader->errors, a->line > b->line ? a->line : b->line,
-                       "location.path: \"%.200s\" has a location already, at %s", a->path,
-                       a->line > b->line ? b->source : a->source);
+    for (size_t i = 0; i < b->pattern_count; i++) {
+        for (size_t j = 0; j < a->pattern_count; j++)
+            same += strcmp(a->patterns[j], b->patterns[i]) == 0;
     }
+    return a->pattern_count == 0 ? b->pattern_count == 0 : same >= b->pattern_count;
+}
+
+/* A location that another one of the same path goes before could never be reached. */
+static void check_reachable(struct loader *loader, const struct config_host *host, size_t index)
+{
+    const struct config_location *location = &host->locations[index];
+
+    for (size_t i = index; i > 0 && strcmp(host->locations[i - 1].path, location->path) == 0; i--) {
+        const struct config_location *before = &host->locations[i - 1];
+
+        if (location->path[0] == '\0' || !has_patterns_of(before, location) ||
+            (before->pattern_count != 0 && location->pattern_count == 0))
+            continue;
+        errors_add(&loader->errors, location->line,
+                   "location.path: \"%.200s\" has a location already, at %s%s", location->path,
+                   before->source, location->pattern_count == 0 ? "" : ", for the same files");
+        return;
+    }
+}
+
+static void check_roots(struct loader *loader, const struct config_host *host)
+{
     for (size_t i = 0; i < host->location_count; i++) {
         const struct config_location *location = &host->locations[i];
 
@@ -210,6 +244,66 @@ static void check_locations(struct loader *loader, const struct config_host *hos
                 location->path);
             return; /* one line tells enough: the host's root is missing for all of them */
         }
+        if (location->error_page_count != 0 && host->root[0] == '\0') {
+            errors_add(&loader->errors, host->line,
+                       "host: no root: expected root = \"/DIRECTORY\"; for the files of its "
+                       "error_pages");
+            return;
+        }
+    }
+}
+
+static void check_locations(struct loader *loader, const struct config_host *host)
+{
+    for (size_t i = 0; i < host->location_count; i++)
+        check_reachable(loader, host, i);
+    check_roots(loader, host);
+}
+
+/* One page a status: a second one would never be seen. */
+static void check_error_pages(struct loader *loader, const struct config_host *host,
+                              const struct config_location *location)
+{
+    for (size_t i = 0; i < location->error_page_count; i++) {
+        for (size_t j = 0; j < i; j++) {
+            if (location->error_pages[i].status != location->error_pages[j].status ||
+                location->error_pages[i].status == 0) /* one that was refused */
+                continue;
+            errors_add(&loader->errors, location->line == 0 ? host->line : location->line,
+                       "error_pages: status %u is given twice", location->error_pages[i].status);
+            return;
+        }
+    }
+}
+
+/* The texts of `allow` as what they stand for. */
+static void complete_allow(struct loader *loader, struct config_location *location)
+{
+    struct config_network *networks =
+        arena_array(loader->values.arena, location->allow_count, sizeof(*networks));
+    size_t count = 0;
+
+    if (networks == NULL) {
+        errors_add_memory(&loader->errors);
+        return;
+    }
+    for (size_t i = 0; i < location->allow_count; i++) {
+        if (network_parse(location->allow[i], &networks[count]))
+            count++;
+        else
+            location->allows_all = true;
+    }
+    location->networks = networks;
+    location->network_count = count;
+}
+
+static void complete_access(struct loader *loader, struct config_host *host)
+{
+    struct config_location *locations = (struct config_location *)host->locations;
+
+    for (size_t i = 0; i < host->location_count; i++) {
+        complete_allow(loader, &locations[i]);
+        check_error_pages(loader, host, &locations[i]);
     }
 }
 
@@ -225,6 +319,7 @@ static void end_host(struct loader *loader, struct config_host *host)
         host->access_log.path = loader->access_log->path;
     }
     complete_locations(loader, host);
+    complete_access(loader, host);
     check_locations(loader, host);
 }
 

@@ -8,6 +8,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -113,6 +114,25 @@ static int store_number(const struct schema_setting *setting, const struct value
     return 0;
 }
 
+/* A log's file may come into being later; the folder that it is in may not. */
+static int check_log(const char *path)
+{
+    struct stat attributes;
+    char folder[PATH_MAX];
+    const char *slash = strrchr(path, '/');
+    size_t length = slash == NULL ? 0 : (size_t)(slash - path);
+
+    if (length >= sizeof(folder))
+        return -ENAMETOOLONG;
+    memcpy(folder, path, length);
+    folder[length] = '\0';
+    if (stat(length == 0 ? "/" : folder, &attributes) != 0)
+        return -errno;
+    if (!S_ISDIR(attributes.st_mode))
+        return -ENOTDIR;
+    return stat(path, &attributes) == 0 && S_ISDIR(attributes.st_mode) ? -EISDIR : 0;
+}
+
 static int store_choice(const struct value_context *context, const struct schema_setting *setting,
                         const struct value *value, void *base)
 {
@@ -143,7 +163,7 @@ static int store_choice(const struct value_context *context, const struct schema
         return -ENOMEM;
     put_unsigned(base, setting, setting->other);
     put(base, setting->extra, &text, sizeof(text));
-    return 0;
+    return check_log(text);
 }
 
 char *value_absolute_path(const struct value_context *context, const char *text)

@@ -152,7 +152,7 @@ static void load_setting(struct loader *loader, const struct schema_record *reco
     case SCHEMA_HEADERS:
         if (value.kind != VALUE_GROUP)
             break;
-        headers_load(loader, node, base);
+        headers_load(loader, setting, node, base);
         return;
     case SCHEMA_LIST:
         if (value.kind != VALUE_LIST)

@@ -171,6 +171,8 @@ static const char *failure_reason(const struct config_listen *config, int error)
 {
     if (is_unix(config) && error == -EEXIST)
         return "a file that is no socket stands there";
+    if (is_unix(config) && error == -ESRCH)
+        return "its owner or group is not known here";
     return strerror(-error);
 }
 

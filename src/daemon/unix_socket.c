@@ -7,6 +7,8 @@
 #include "daemon/unix_socket.h"
 
 #include <errno.h>
+#include <grp.h>
+#include <pwd.h>
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -61,6 +63,42 @@ static int bind_with_mode(int fd, const struct config_listen *listen)
     return error;
 }
 
+static int find_owner(const char *name, uid_t *out)
+{
+    struct passwd *entry;
+
+    errno = 0;
+    entry = name[0] != '\0' ? getpwnam(name) : NULL;
+    if (entry != NULL)
+        *out = entry->pw_uid;
+    return entry != NULL || name[0] == '\0' ? 0 : errno != 0 ? -errno : -ESRCH;
+}
+
+static int find_group(const char *name, gid_t *out)
+{
+    struct group *entry;
+
+    errno = 0;
+    entry = name[0] != '\0' ? getgrnam(name) : NULL;
+    if (entry != NULL)
+        *out = entry->gr_gid;
+    return entry != NULL || name[0] == '\0' ? 0 : errno != 0 ? -errno : -ESRCH;
+}
+
+/* Nothing is accepted yet. No link is followed; what else were put there is no socket of ours. */
+static int give_away(const struct config_listen *listen)
+{
+    uid_t owner = (uid_t)-1;
+    gid_t group = (gid_t)-1;
+    int error = find_owner(listen->owner, &owner);
+
+    if (error == 0)
+        error = find_group(listen->group, &group);
+    if (error < 0 || (owner == (uid_t)-1 && group == (gid_t)-1))
+        return error;
+    return lchown(socket_path(listen), owner, group) == 0 ? 0 : -errno;
+}
+
 int unix_socket_open(const struct config_listen *config, dev_t *device, ino_t *inode)
 {
     struct stat status;
@@ -73,10 +111,12 @@ int unix_socket_open(const struct config_listen *config, dev_t *device, ino_t *i
     error = bind_with_mode(fd, config);
     if (error < 0)
         goto close_socket;
-    if (lstat(socket_path(config), &status) != 0 || listen(fd, (int)config->backlog) != 0) {
+    error = give_away(config);
+    if (error == 0 &&
+        (lstat(socket_path(config), &status) != 0 || listen(fd, (int)config->backlog) != 0))
         error = -errno;
+    if (error < 0)
         goto remove_file;
-    }
     *device = status.st_dev;
     *inode = status.st_ino;
     return fd;

@@ -5,9 +5,10 @@
 #include "config/config.h"
 
 /*
- * Opens a listening unix socket with the configured mode in force before it accepts anything. What
- * a dead server left at its path is replaced; a socket that somebody answers on (-EADDRINUSE) and
- * any other kind of file (-EEXIST) are left alone. Returns the descriptor, and which file is ours.
+ * Opens a listening unix socket with the configured mode and owner in force before it accepts
+ * anything. What a dead server left at its path is replaced; a socket that somebody answers on
+ * (-EADDRINUSE) and any other kind of file (-EEXIST) are left alone. Returns the descriptor, and
+ * which file is ours.
  */
 CONFIG_MUST_CHECK int unix_socket_open(const struct config_listen *listen, dev_t *device,
                                        ino_t *inode);

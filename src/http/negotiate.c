@@ -95,6 +95,34 @@ bool http_accept_prefers_json(const struct http_request *request)
            http_accept_weight(request, HTTP_TEXT("text"), HTTP_TEXT("html"));
 }
 
+/* What a browser would navigate to: the values for frames are destinations, too. */
+static bool is_navigation(struct http_text destination)
+{
+    static const char *const pages[] = {"document", "iframe", "frame"};
+
+    for (size_t i = 0; i < sizeof(pages) / sizeof(pages[0]); i++)
+        if (http_text_equal(destination, http_text_of(pages[i])))
+            return true;
+    return false;
+}
+
+bool http_asks_for_document(const struct http_request *request)
+{
+    const struct http_text *destination = http_request_field(request, HTTP_FIELD_SEC_FETCH_DEST);
+    struct http_list list;
+    struct http_text member;
+
+    if (destination != NULL)
+        return is_navigation(*destination);
+    http_list_start(&list, request, HTTP_FIELD_ACCEPT);
+    while (http_list_next(&list, &member))
+        if (split_weight(&member) > 0 &&
+            (http_text_equal_nocase(member, HTTP_TEXT("text/html")) ||
+             http_text_equal_nocase(member, HTTP_TEXT("application/xhtml+xml"))))
+            return true;
+    return false;
+}
+
 unsigned http_coding_weight(const struct http_request *request, struct http_text coding)
 {
     struct http_list list;

@@ -18,6 +18,12 @@ unsigned http_accept_weight(const struct http_request *request, struct http_text
 bool http_accept_prefers_json(const struct http_request *request);
 
 /*
+ * Whether the client means to show the answer as a page of its own: Sec-Fetch-Dest says so, or,
+ * without that field, HTML is among what it accepts, by name.
+ */
+bool http_asks_for_document(const struct http_request *request);
+
+/*
  * The weight of a content coding ("br", "gzip", "identity"). Without the field only identity is
  * acceptable here (RFC 9110 12.5.3 would allow any; old clients cannot decode them). Identity is
  * acceptable unless it, or `*` without it, has q=0; unmentioned, it has the lowest weight, 1.

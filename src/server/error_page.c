@@ -72,7 +72,6 @@ struct http_text error_page_fields(struct http_text more, char memory[ERROR_PAGE
 
     http_writer_init(&writer, memory, ERROR_PAGE_FIELD_BYTES);
     http_write(&writer, more);
-    http_write(&writer, HTTP_TEXT("Content-Type: text/html; charset=utf-8\r\n"
-                                  "X-Content-Type-Options: nosniff\r\n"));
+    http_write(&writer, HTTP_TEXT("Content-Type: text/html; charset=utf-8\r\n"));
     return (struct http_text){memory, (size_t)(writer.at - memory)};
 }

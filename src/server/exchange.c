@@ -11,7 +11,9 @@
 
 #include "http/response.h"
 #include "log/log.h"
+#include "server/error_file.h"
 #include "server/error_page.h"
+#include "server/guard.h"
 #include "server/handler.h"
 #include "server/worker_state.h"
 
@@ -78,12 +80,20 @@ void exchange_start(struct exchange *exchange, char *path_memory, size_t path_ca
 
     int status = http_path_decode(request->path, path_memory, path_capacity, &exchange->path);
     if (status != 0) {
+        exchange->route = route_find(exchange->host, "/", 1);
         exchange_fail(exchange, status, path_failure(status));
         return;
     }
     exchange->route = route_find(exchange->host, exchange->path.data, exchange->path.length);
-    exchange->handler = exchange->route->handler;
+    if (!exchange->route->is_guarded || guard_admit(exchange))
+        exchange_handle(exchange);
+}
 
+void exchange_handle(struct exchange *exchange)
+{
+    const struct http_request *request = exchange->request;
+
+    exchange->handler = exchange->route->handler;
     unsigned methods = exchange->handler->methods;
     if ((methods & HTTP_METHOD_BIT(request->method)) != 0) {
         exchange->is_started = true;
@@ -148,6 +158,13 @@ static void note_limit(struct counters_slot *slot, int status)
 
 void exchange_fail_with(struct exchange *exchange, int status, const char *reason,
                         struct http_text fields)
+{
+    if (exchange->route == NULL || !error_file_answer(exchange, status, reason, fields))
+        exchange_fail_plainly(exchange, status, reason, fields);
+}
+
+void exchange_fail_plainly(struct exchange *exchange, int status, const char *reason,
+                           struct http_text fields)
 {
     char page[ERROR_PAGE_BYTES];
     char lines[ERROR_PAGE_FIELD_BYTES];

@@ -24,7 +24,8 @@ struct response {
     const char *reason;      /* why it is no 200, for the log: constant text */
     struct http_text fields; /* lines with their CRLF; copied at once */
     bool has_length;         /* Content-Length is among them */
-    bool is_generated;       /* the location's headers do not apply: an error, a redirect */
+    bool is_generated;       /* an error, a redirect: of the location's headers, only those that are
+                                of every answer apply */
 
     /* The content, one of: */
     struct http_text text;          /* copied at once */
@@ -33,10 +34,20 @@ struct response {
     struct body *body;              /* taken over */
 };
 
+/* An error whose page is being looked up. */
+struct error_state {
+    struct lookup lookup;
+    int status;
+    const char *reason;
+    char *fields; /* malloc(3)ed */
+    size_t fields_length;
+};
+
 /* What a handler keeps for an exchange that it answers later. */
 union handler_state {
     struct lookup lookup; /* static */
     struct echo *echo;
+    struct error_state error;
 };
 
 /* How the request's content arrives. */
@@ -51,6 +62,7 @@ struct exchange {
     struct worker *worker;
     union handler_state state;
     bool wants_content; /* set by the handler's `start`: it takes the request's content */
+    bool is_fallback;   /* set by the handler: another file stands in for what was asked for */
 
     /* Below: the carrier's, not the handler's. */
     void *carrier; /* the connection */
@@ -99,15 +111,23 @@ struct responder {
 /* Finds the route and hands the exchange to its handler. `path_memory` takes the decoded path. */
 void exchange_start(struct exchange *exchange, char *path_memory, size_t path_capacity);
 
+/* Goes on with an exchange that the guard of its route has let pass. */
+void exchange_handle(struct exchange *exchange);
+
 /* Answers; once for each exchange, from `start` or later. */
 void exchange_respond(struct exchange *exchange, const struct response *response);
 
-/* Answers with an error page. `reason` is constant text for the log. */
+/* Answers with an error page, perhaps later if it is the site's own. `reason` is constant text for
+ * the log. */
 void exchange_fail(struct exchange *exchange, int status, const char *reason);
 
 /* The same with further fields (lines with their CRLF). */
 void exchange_fail_with(struct exchange *exchange, int status, const char *reason,
                         struct http_text fields);
+
+/* The same with the built-in page, at once. */
+void exchange_fail_plainly(struct exchange *exchange, int status, const char *reason,
+                           struct http_text fields);
 
 /*
  * The handler will answer after its `start` has returned: what the exchange refers to is copied,

@@ -61,8 +61,44 @@ static void redirect_to_directory(struct exchange *exchange)
     free(memory);
 }
 
+/* A name without an extension may be a page that an application's script makes. */
+static bool may_be_page(const struct exchange *exchange)
+{
+    const char *name = exchange->path.data + exchange->path.length;
+
+    while (name[-1] != '/')
+        name--;
+    return strchr(name, '.') == NULL;
+}
+
+static void find(struct exchange *exchange, const char *path, size_t length);
+
+/* There is nothing by that name; perhaps there is by another. */
+static void answer_absent(struct exchange *exchange, const struct representation *absent)
+{
+    const char *fallback = exchange->route->location->fallback;
+
+    if (absent->status != 404) {
+        exchange_fail(exchange, absent->status, absent->reason);
+    } else if (route_has_folder(exchange->host, exchange->path.data, exchange->path.length)) {
+        redirect_to_directory(exchange);
+    } else if (fallback[0] == '\0' || !may_be_page(exchange)) {
+        exchange_fail(exchange, absent->status, absent->reason);
+    } else if (http_asks_for_document(exchange->request)) {
+        exchange->is_fallback = true;
+        find(exchange, fallback, strlen(fallback));
+    } else {
+        exchange_fail_with(exchange, absent->status, absent->reason, ROUTE_FALLBACK_VARIES);
+    }
+}
+
 static void answer(struct exchange *exchange, struct representation *found)
 {
+    if (exchange->is_fallback && found->kind != REPRESENTATION_FILE) {
+        exchange_fail_with(exchange, 404, "neither the file nor the fallback is there",
+                           ROUTE_FALLBACK_VARIES);
+        return;
+    }
     switch (found->kind) {
     case REPRESENTATION_FILE:
         static_answer_file(exchange, found);
@@ -74,7 +110,7 @@ static void answer(struct exchange *exchange, struct representation *found)
         redirect_to_directory(exchange);
         break;
     case REPRESENTATION_ABSENT:
-        exchange_fail(exchange, found->status, found->reason);
+        answer_absent(exchange, found);
         break;
     }
 }
@@ -88,15 +124,13 @@ static void on_lookup(struct lookup *lookup)
     representation_unref(&found);
 }
 
-static void start(struct exchange *exchange)
+static void find(struct exchange *exchange, const char *path, size_t length)
 {
     struct worker *worker = exchange->worker;
     struct lookup *lookup = &exchange->state.lookup;
     struct representation *found;
 
-    worker_refresh_store(worker);
-    if (!lookup_start(lookup, worker->store, exchange->route->root, exchange->path.data,
-                      exchange->path.length, on_lookup)) {
+    if (!lookup_start(lookup, worker->store, exchange->route->root, path, length, on_lookup)) {
         if (!exchange_defer(exchange)) {
             lookup_cancel(lookup);
             exchange_fail(exchange, 503, "no memory for a request that waits for the disk");
@@ -106,6 +140,12 @@ static void start(struct exchange *exchange)
     found = lookup->result;
     answer(exchange, found);
     representation_unref(&found);
+}
+
+static void start(struct exchange *exchange)
+{
+    worker_refresh_store(exchange->worker);
+    find(exchange, exchange->path.data, exchange->path.length);
 }
 
 static void cancel(struct exchange *exchange)

@@ -171,19 +171,29 @@ static void write_connection(struct http_writer *writer, const struct exchange *
         http_write(writer, HTTP_TEXT("Connection: keep-alive\r\n"));
 }
 
+/* The location's headers. What is no answer of a location's is not sniffed either. */
+static struct http_text configured_fields(const struct exchange *exchange,
+                                          const struct response *response)
+{
+    if (exchange->route == NULL)
+        return response->is_generated ? HTTP_TEXT("X-Content-Type-Options: nosniff\r\n")
+                                      : (struct http_text){0};
+    if (response->is_generated)
+        return exchange->route->fields_always;
+    return exchange->is_fallback ? exchange->route->fields_fallback : exchange->route->fields;
+}
+
 /* Writes the head, and `text` behind it. False: there is no memory, the connection was ended. */
 static bool write_head(struct connection *connection, struct exchange *exchange,
                        const struct response *response)
 {
     struct output *output = need_output(connection);
     struct clock *clock = &connection->worker->clock;
-    struct http_text fields = {0};
+    struct http_text fields = configured_fields(exchange, response);
     struct http_writer writer;
 
     if (output == NULL)
         return false;
-    if (!response->is_generated && exchange->route != NULL)
-        fields = exchange->route->fields;
     clock_update(clock);
 
     size_t room = HEAD_BYTES + response->fields.length + fields.length + response->text.length;

@@ -7,6 +7,8 @@ src_server_libserver_a_SOURCES = \
 	src/server/access_record.h \
 	src/server/address_limit.c \
 	src/server/address_limit.h \
+	src/server/allow.c \
+	src/server/allow.h \
 	src/server/body_parts.c \
 	src/server/body_parts.h \
 	src/server/clock.c \
@@ -23,10 +25,16 @@ src_server_libserver_a_SOURCES = \
 	src/server/echo_head.h \
 	src/server/echo_tcp.c \
 	src/server/echo_tcp.h \
+	src/server/error_file.c \
+	src/server/error_file.h \
 	src/server/error_page.c \
 	src/server/error_page.h \
 	src/server/exchange.c \
 	src/server/exchange.h \
+	src/server/glob.c \
+	src/server/glob.h \
+	src/server/guard.c \
+	src/server/guard.h \
 	src/server/handler.h \
 	src/server/handler_echo.c \
 	src/server/handler_redirect.c \

@@ -12,6 +12,8 @@
 
 #include "http/response.h"
 #include "log/log.h"
+#include "server/glob.h"
+#include "server/guard.h"
 #include "server/handler.h"
 
 /* An exact name of a host, in lower case as the configuration has it. */
@@ -50,36 +52,83 @@ static const struct handler *handler_of(const struct config_location *location)
     return &handler_static;
 }
 
-static bool has_header(const struct config_location *location, const char *name)
+static const char nosniff[] = "X-Content-Type-Options";
+
+static bool has_header(const struct config_header *headers, size_t count, const char *name)
 {
-    for (size_t i = 0; i < location->header_count; i++)
-        if (http_text_equal_nocase(http_text_of(location->headers[i].name), http_text_of(name)))
+    for (size_t i = 0; i < count; i++)
+        if (http_text_equal_nocase(http_text_of(headers[i].name), http_text_of(name)))
             return true;
     return false;
 }
 
-/* The configured headers as they are sent, nosniff among them unless it is set otherwise. */
+static size_t fields_length(const struct config_header *headers, size_t count)
+{
+    size_t length = 0;
+
+    for (size_t i = 0; i < count; i++)
+        length += strlen(headers[i].name) + strlen(headers[i].value) + 4;
+    return length;
+}
+
+static void write_fields(struct http_writer *writer, const struct config_header *headers,
+                         size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        http_write_named_field(writer, http_text_of(headers[i].name),
+                               http_text_of(headers[i].value));
+}
+
+/* Those of every answer, nosniff among them unless it is set otherwise. */
+static struct http_text write_always(struct http_writer *writer,
+                                     const struct config_location *location)
+{
+    const struct config_header *always = location->headers_always;
+    char *start = writer->at;
+
+    write_fields(writer, always, location->header_always_count);
+    if (!has_header(always, location->header_always_count, nosniff))
+        http_write_named_field(writer, http_text_of(nosniff), HTTP_TEXT("nosniff"));
+    return (struct http_text){start, (size_t)(writer->at - start)};
+}
+
+/* Those of what is served: each name once, and the more special one. */
+static struct http_text write_all(struct http_writer *writer,
+                                  const struct config_location *location)
+{
+    const struct config_header *headers = location->headers, *always = location->headers_always;
+    size_t count = location->header_count, always_count = location->header_always_count;
+    char *start = writer->at;
+
+    write_fields(writer, headers, count);
+    for (size_t i = 0; i < always_count; i++)
+        if (!has_header(headers, count, always[i].name))
+            write_fields(writer, &always[i], 1);
+    if (!has_header(headers, count, nosniff) && !has_header(always, always_count, nosniff))
+        http_write_named_field(writer, http_text_of(nosniff), HTTP_TEXT("nosniff"));
+    return (struct http_text){start, (size_t)(writer->at - start)};
+}
+
+/* The configured headers as they are sent, in one piece of memory, which `fields` begins with. */
 static int build_fields(struct route *route)
 {
-    static const char nosniff[] = "X-Content-Type-Options";
     const struct config_location *location = route->location;
     struct http_writer writer;
-    size_t length = sizeof(nosniff) + 16;
-
-    for (size_t i = 0; i < location->header_count; i++)
-        length += strlen(location->headers[i].name) + strlen(location->headers[i].value) + 4;
+    size_t always = fields_length(location->headers_always, location->header_always_count) +
+                    sizeof(nosniff) + 16;
+    size_t length = fields_length(location->headers, location->header_count) + 3 * always +
+                    ROUTE_FALLBACK_VARIES.length;
     char *memory = malloc(length);
+
     if (memory == NULL)
         return -ENOMEM;
-
     http_writer_init(&writer, memory, length);
-    for (size_t i = 0; i < location->header_count; i++)
-        http_write_named_field(&writer, http_text_of(location->headers[i].name),
-                               http_text_of(location->headers[i].value));
-    if (!has_header(location, nosniff))
-        http_write_named_field(&writer, http_text_of(nosniff), HTTP_TEXT("nosniff"));
+    route->fields = write_all(&writer, location);
+    route->fields_always = write_always(&writer, location);
+    route->fields_fallback = write_always(&writer, location);
+    http_write(&writer, ROUTE_FALLBACK_VARIES);
+    route->fields_fallback.length += ROUTE_FALLBACK_VARIES.length;
     assert(!writer.failed);
-    route->fields = (struct http_text){memory, (size_t)(writer.at - memory)};
     return 0;
 }
 
@@ -120,10 +169,27 @@ static int open_root(struct route *route, const struct config *config, struct st
 static int build_route(struct route *route, const struct config *config, struct store *store)
 {
     route->handler = handler_of(route->location);
+    route->is_guarded = guard_is_needed(route->location);
     int error = build_fields(route);
     if (error == 0 && route->handler == &handler_static)
         error = open_root(route, config, store);
     return error;
+}
+
+/* Hidden names are fine here: the configuration names them, not the client. */
+static int open_error_root(struct route_host *host, const struct config *config,
+                           struct store *store)
+{
+    static const char *const no_index[] = {NULL};
+    struct root_options options = {.path = host->config->root,
+                                   .symlinks = symlinks_of(config),
+                                   .index = no_index,
+                                   .dotfiles = true};
+    bool is_needed = false;
+
+    for (size_t i = 0; i < host->config->location_count; i++)
+        is_needed |= host->config->locations[i].error_page_count != 0;
+    return is_needed ? store_root(store, &options, &host->error_root) : 0;
 }
 
 static int build_host(struct route_table *table, struct route_host *host, struct store *store)
@@ -138,6 +204,7 @@ static int build_host(struct route_table *table, struct route_host *host, struct
         int error = build_route(&host->routes[i], table->config, store);
         if (error != 0)
             return error;
+        host->is_guarded |= host->routes[i].is_guarded;
     }
     for (size_t i = 0; i < config->name_count; i++)
         if (!is_wildcard(config->names[i]))
@@ -145,7 +212,7 @@ static int build_host(struct route_table *table, struct route_host *host, struct
                 (struct route_name){http_text_of(config->names[i]), host};
     if (config == table->config->default_host)
         table->fallback = host;
-    return 0;
+    return open_error_root(host, table->config, store);
 }
 
 int route_table_init(struct route_table *table, const struct config *config, struct store *store)
@@ -263,12 +330,41 @@ static bool prefix_matches(const struct config_location *location, const char *p
     return length == prefix || location->path[prefix - 1] == '/' || path[prefix] == '/';
 }
 
+/* Compares what follows the last slash: nothing, for a folder, and that matches no pattern. */
+static bool name_matches(const struct config_location *location, const char *path, size_t length)
+{
+    const char *name = path + length;
+
+    while (name[-1] != '/')
+        name--;
+    for (size_t i = 0; *name != '\0' && i < location->pattern_count; i++)
+        if (glob_matches(location->patterns[i], name))
+            return true;
+    return false;
+}
+
 const struct route *route_find(const struct route_host *host, const char *path, size_t length)
 {
     size_t last = host->config->location_count - 1;
 
-    for (size_t i = 0; i < last; i++)
-        if (prefix_matches(host->routes[i].location, path, length))
+    for (size_t i = 0; i < last; i++) {
+        const struct config_location *location = host->routes[i].location;
+
+        if (prefix_matches(location, path, length) &&
+            (location->pattern_count == 0 || name_matches(location, path, length)))
             return &host->routes[i];
+    }
     return &host->routes[last]; /* "/" */
+}
+
+bool route_has_folder(const struct route_host *host, const char *path, size_t length)
+{
+    for (size_t i = 0; i < host->config->location_count; i++) {
+        const struct config_location *location = host->routes[i].location;
+
+        if (location->path_length == length + 1 && location->path[length] == '/' &&
+            memcmp(location->path, path, length) == 0)
+            return true;
+    }
+    return false;
 }

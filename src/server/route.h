@@ -11,18 +11,26 @@
 struct handler;
 struct access_log;
 
+/* What the choice between a fallback and a 404 depends on (RFC 9110 12.5.5). */
+#define ROUTE_FALLBACK_VARIES HTTP_TEXT("Vary: Accept, Sec-Fetch-Dest\r\n")
+
 /* A location, with what is worked out once. */
 struct route {
     const struct config_location *location;
     const struct handler *handler;
-    struct root *root;       /* static handler; the store's */
-    struct http_text fields; /* its configured headers as lines, for 2xx and 304 */
+    struct root *root;                /* static handler; the store's */
+    struct http_text fields;          /* its configured headers as lines, for 2xx and 304 */
+    struct http_text fields_always;   /* and for all else, */
+    struct http_text fields_fallback; /* but for a fallback */
+    bool is_guarded;                  /* not everybody may pass: see guard.h */
 };
 
 struct route_host {
     const struct config_host *config;
     struct route *routes; /* in the configuration's order: longest path first */
     struct access_log *access_log;
+    bool is_guarded;         /* one of the routes is */
+    struct root *error_root; /* of the files of error_pages; NULL: there are none */
 };
 
 struct route_table {
@@ -42,5 +50,8 @@ const struct route_host *route_find_host(const struct route_table *table, struct
 
 /* The location with the longest prefix of a decoded path, on segment boundaries; never NULL. */
 const struct route *route_find(const struct route_host *host, const char *path, size_t length);
+
+/* Whether a location is named by the path and a slash. */
+bool route_has_folder(const struct route_host *host, const char *path, size_t length);
 
 #endif

@@ -56,6 +56,14 @@ const char *worker_client(const struct exchange *exchange, char out[WORKER_CLIEN
     return connection_peer(exchange->carrier, out);
 }
 
+bool worker_client_address(const struct exchange *exchange, struct in6_addr *out)
+{
+    const struct connection *connection = exchange->carrier;
+
+    *out = connection->address;
+    return connection->local_port != 0 || !IN6_IS_ADDR_UNSPECIFIED(out);
+}
+
 /* ---- counting ---------------------------------------------------------------------------- */
 
 void worker_note_second(struct worker *worker)
@@ -292,6 +300,7 @@ static int open_access_logs(struct worker *worker)
         if (error != 0)
             return error;
         worker->routes.hosts[i].access_log = log;
+        worker->wants_address |= worker->routes.hosts[i].is_guarded;
         worker->wants_address |= access_log_is_on(log);
     }
     return 0;

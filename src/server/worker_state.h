@@ -95,4 +95,7 @@ void worker_connection_closed(struct worker *worker);
 #define WORKER_CLIENT_BYTES INET6_ADDRSTRLEN
 const char *worker_client(const struct exchange *exchange, char out[WORKER_CLIENT_BYTES]);
 
+/* His address, IPv4 mapped. False for a unix socket's, which has none. */
+bool worker_client_address(const struct exchange *exchange, struct in6_addr *out);
+
 #endif

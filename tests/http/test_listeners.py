@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Where one can be reached: IPv4, IPv6, unix sockets, several at once, several workers."""
 
+import grp
 import os
+import pwd
 import socket
 import stat
 import unittest
@@ -68,6 +70,20 @@ class Several(TestCase):
     def test_mode_of_the_unix_socket(self):
         """As configured, whatever the umask."""
         self.assertEqual(stat.S_IMODE(os.stat(self.unix).st_mode), 0o666)
+
+    @unittest.skipUnless(os.getuid() == 0, "only root may give a file away")
+    def test_owner_and_group_of_the_unix_socket(self):
+        """A proxy that runs as somebody else gets in."""
+        path = os.path.join(self.folder(), "s")
+        with Daemon(config=configuration(
+            listen=[{"address": "unix:" + path, "mode": "0660", "owner": "daemon", "group": "mail"}],
+            hosts=[host(self.root + "/site", {"path": "/"})],
+        )) as daemon:
+            status = os.stat(path)
+            self.assertEqual(pwd.getpwuid(status.st_uid).pw_name, "daemon")
+            self.assertEqual(grp.getgrgid(status.st_gid).gr_name, "mail")
+            self.assertEqual(stat.S_IMODE(status.st_mode), 0o660)
+            self.assertEqual(fetch(daemon.address, "/small.bin").body, b"small")
 
     def test_ipv4_client_of_a_dual_stack_listener(self):
         """Told by its IPv4 address."""

@@ -51,6 +51,8 @@ void fixture_setup(void)
     strcpy(fixture_folder, resolved);
     snprintf(path, sizeof(path), "%s/www", fixture_folder);
     ck_assert_int_eq(mkdir(path, 0700), 0);
+    snprintf(path, sizeof(path), "%s/logs", fixture_folder);
+    ck_assert_int_eq(mkdir(path, 0700), 0);
     fixture_messages[0] = '\0';
 }
 

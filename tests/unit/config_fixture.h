@@ -8,7 +8,8 @@
 
 #include "config/config.h"
 
-/* The folder that a test works in, absolute; in it is an empty directory "www". */
+/* The folder that a test works in, absolute; in it are empty directories "www" and "logs".
+ */
 extern char fixture_folder[256];
 
 void fixture_setup(void);

@@ -33,3 +33,15 @@ TESTS += tests/unit/test_counters
 tests_unit_test_counters_SOURCES = tests/unit/test_counters.c
 tests_unit_test_counters_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 tests_unit_test_counters_LDADD = src/server/libserver.a $(CHECK_LIBS)
+
+check_PROGRAMS += tests/unit/test_allow tests/unit/test_glob
+TESTS += tests/unit/test_allow tests/unit/test_glob
+
+tests_unit_test_allow_SOURCES = tests/unit/test_allow.c
+tests_unit_test_allow_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+tests_unit_test_allow_LDADD = src/server/libserver.a src/config/libconf.a src/log/liblog.a \
+	$(CHECK_LIBS)
+
+tests_unit_test_glob_SOURCES = tests/unit/test_glob.c
+tests_unit_test_glob_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+tests_unit_test_glob_LDADD = src/server/libserver.a $(CHECK_LIBS)

@@ -211,6 +211,71 @@ static const struct {
      "test.conf:9: headers: expected a field that evixd does not set by itself, found "
      "\"transfer-encoding\"\n"
      "test.conf:10: headers.X-E: expected a value without blanks around it\n"},
+    {HOST "headers = { Content-Type = \"text/x\"; };\nheaders_always = { etag = \"x\"; };",
+     "test.conf:2: headers: expected a field that evixd does not set by itself, found "
+     "\"Content-Type\"\n"
+     "test.conf:3: headers: expected a field that evixd does not set by itself, found \"etag\"\n"},
+
+    /* logs: the file may come to be, its folder may not */
+    {HOST "error_log = { target = \"none/x.log\"; };\naccess_log = { target = \"./www\"; };",
+     "test.conf:2: error_log.target: the folder of \"none/x.log\": No such file or directory\n"
+     "test.conf:3: access_log.target: \"./www\": Is a directory\n"},
+    {HOST "error_log = { target = \"test.conf/x.log\"; };",
+     "test.conf:2: error_log.target: the folder of \"test.conf/x.log\": Not a directory\n"},
+
+    /* unix sockets */
+    {HOST "listen = ( { address = \":1\"; owner = \"root\"; group = \"root\"; },\n"
+          " { address = \"unix:x\"; owner = \"no-such-user\";\n group = \"no-such-group\"; } );",
+     "test.conf:2: listen.owner: only a unix socket has permissions\n"
+     "test.conf:2: listen.group: only a unix socket has permissions\n"
+     "test.conf:3: listen.owner: there is no user \"no-such-user\"\n"
+     "test.conf:3: listen.group: there is no group \"no-such-group\"\n"},
+
+    /* who may, and what is said to those who may not */
+    {HOST "allow = ( \"10.0.0.1/8\", \"10.0.0.0/33\",\n \"example.org\", 5 );",
+     "test.conf:2: location.allow: expected a network without bits behind its prefix, such as "
+     "10.0.0.0/8, found \"10.0.0.1/8\"\n"
+     "test.conf:2: location.allow: expected a prefix of 0 to 32 bits, found \"10.0.0.0/33\"\n"
+     "test.conf:3: location.allow: expected an address, a network such as 10.0.0.0/8, \"unix\" or "
+     "\"all\", found \"example.org\"\n"
+     "test.conf:3: location.allow: expected a text in quotes, found 5\n"},
+    {HOST "error_pages = ( { status = 200; file = \"/a\"; },\n { status = 404; file = \"a\"; },\n"
+          " { file = \"/a/../b\"; } );",
+     "test.conf:2: error_pages.status: expected an integer from 400 to 599, found 200\n"
+     "test.conf:3: error_pages.file: expected the absolute path of a file beneath the root, not "
+     "percent-encoded, found \"a\"\n"
+     "test.conf:4: error_pages: \"status\" is missing\n"
+     "test.conf:4: error_pages.file: expected a path without \"//\", \"/.\" and \"/..\", found "
+     "\"/a/../b\"\n"},
+    {"hosts = ( { root = \"www\"; error_pages = ( { status = 404; file = \"/a\"; },\n"
+     " { status = 404; file = \"/b\"; } ); } );",
+     "test.conf:1: error_pages: status 404 is given twice\n"},
+    {"error_pages = ( { status = 404; file = \"/a\"; } );\n"
+     "hosts = ( { locations = ( { path = \"/\"; handler = \"echo\"; } ); } );",
+     "test.conf:2: host: no root: expected root = \"/DIRECTORY\"; for the files of its "
+     "error_pages\n"},
+
+    /* patterns and fallbacks */
+    {"hosts = ( { root = \"www\"; locations = ( { path = \"/\"; files = \"a/b\"; },\n"
+     " { path = \"/a\"; files = ( \"*.{js,css}\",\n \"[ab\", \"\", \"[\xc3\xa4]\" ); },\n"
+     " { path = \"/b\"; fallback = \"/dir/\"; } ); } );",
+     "test.conf:1: location.files: expected a pattern of a file's name, such as *.css, without a "
+     "slash, found \"a/b\"\n"
+     "test.conf:2: location.files: expected a pattern without braces: name the alternatives one by "
+     "one, found \"*.{js,css}\"\n"
+     "test.conf:3: location.files: expected a pattern whose brackets are closed, found \"[ab\"\n"
+     "test.conf:3: location.files: expected a pattern of a file's name, such as *.css, without a "
+     "slash, found \"\"\n"
+     "test.conf:3: location.files: expected a pattern with nothing but ASCII in brackets, found "
+     "\"[\xc3\xa4]\"\n"
+     "test.conf:4: location.fallback: expected the absolute path of a file beneath the root, not "
+     "percent-encoded, found \"/dir/\"\n"},
+    {"hosts = ( { root = \"www\"; locations = ( { path = \"/a\"; files = ( \"*.js\", \"*.css\" ); "
+     "},\n"
+     " { path = \"/a\"; files = \"*.css\"; }, { path = \"/a\"; files = \"*.txt\"; },\n"
+     " { path = \"/a\"; } ); } );",
+     "test.conf:2: location.path: \"/a\" has a location already, at test.conf:1, for the same "
+     "files\n"},
 
     /* syntax */
     {HOST "workers == 2;\n",

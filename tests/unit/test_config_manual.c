@@ -92,7 +92,7 @@ static char *print_all(void)
 
     ck_assert_ptr_nonnull(out);
     print_record(out, "Top of the file", &schema_file, &seen);
-    print_settings(out, "Top of the file, hosts and locations", schema_file.shared);
+    print_record(out, "Top of the file, hosts and locations", schema_file.shared, &seen);
     ck_assert_int_eq(fclose(out), 0);
     return text;
 }
@@ -250,7 +250,7 @@ START_TEST(test_example_shows_the_defaults)
     ck_assert_str_eq(shown, right);
     /* and its examples of listeners and locations are read */
     ck_assert_uint_eq(config->listen_count, 4);
-    ck_assert_uint_eq(config->hosts[0].location_count, 6);
+    ck_assert_uint_eq(config->hosts[0].location_count, 9);
     ck_assert_uint_eq(config->hosts[0].name_count, 2);
     config_free(config);
     free(text);

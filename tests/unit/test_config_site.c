@@ -248,6 +248,78 @@ START_TEST(test_inheritance)
 }
 END_TEST
 
+/* What a host says of access holds below it, until somebody says otherwise. */
+START_TEST(test_policy)
+{
+    struct config *config = fixture_load(
+        "allow = \"unix\"; fallback = \"/f\"; headers_always = { X-A = \"a\"; X-B = \"b\"; };\n"
+        "error_pages = ( { status = 404; file = \"/404.html\"; } );\n"
+        "listen = ( { address = \"unix:/tmp/x\"; owner = \"root\"; group = \"root\"; } );\n"
+        "hosts = ( { root = \"@/www\"; allow = ( \"10.0.0.0/8\", \"::1\" ); locations = (\n"
+        " { path = \"/open/\"; allow = ( \"::1\", \"all\" ); fallback = \"\"; error_pages = ( );\n"
+        "   headers_always = { X-A = \"\"; X-C = \"c\"; }; },\n"
+        " { path = \"/nobody/\"; allow = ( ); } ); }, { names = \"b\"; root = \"@/www\"; } );",
+        NULL, 0);
+    const struct config_location *location = fixture_location(config, 0, "/");
+
+    ck_assert_uint_eq(location->network_count, 2);
+    ck_assert(!location->allows_all);
+    ck_assert_uint_eq(location->networks[0].bits, 96 + 8);
+    ck_assert_uint_eq(location->networks[1].bits, 128);
+    ck_assert_str_eq(location->fallback, "/f");
+    ck_assert_uint_eq(location->error_page_count, 1);
+    ck_assert_uint_eq(location->error_pages[0].status, 404);
+    ck_assert_str_eq(location->error_pages[0].file, "/404.html");
+    ck_assert_uint_eq(location->header_always_count, 2);
+
+    location = fixture_location(config, 0, "/open/");
+    ck_assert(location->allows_all);
+    ck_assert_str_eq(location->fallback, "");
+    ck_assert_uint_eq(location->error_page_count, 0);
+    ck_assert_uint_eq(location->header_always_count, 2);
+    ck_assert_str_eq(location->headers_always[0].name, "X-B");
+
+    location = fixture_location(config, 0, "/nobody/");
+    ck_assert(!location->allows_all);
+    ck_assert_uint_eq(location->network_count, 0);
+
+    location = fixture_location(config, 1, "/");
+    ck_assert(!location->allows_all && location->networks[0].is_unix);
+    ck_assert_str_eq(config->listen[0].owner, "root");
+    ck_assert_str_eq(config->listen[0].group, "root");
+    config_free(config);
+}
+END_TEST
+
+/* Of one path: those with patterns first, as the file has them. */
+START_TEST(test_order_of_patterns)
+{
+    struct config *config =
+        fixture_load("hosts = ( { root = \"@/www\"; locations = ( { path = \"/\"; }, { path = "
+                     "\"/\"; files = \"*.z\"; },\n { path = \"/a/\"; }, { path = \"/\"; files = "
+                     "\"*.a\"; } ); } );",
+                     NULL, 0);
+    static const char *const order[] = {"", "*.z", "*.a", ""};
+
+    ck_assert_uint_eq(config->hosts[0].location_count, 4);
+    for (size_t i = 0; i < 4; i++) {
+        const struct config_location *location = &config->hosts[0].locations[i];
+
+        ck_assert_str_eq(location->path, i == 0 ? "/a/" : "/");
+        ck_assert_str_eq(location->pattern_count == 0 ? "" : location->patterns[0], order[i]);
+    }
+    config_free(config);
+
+    /* patterns alone leave the rest of the host to the host's own settings */
+    config = fixture_load("hosts = ( { root = \"@/www\"; locations = ( { path = \"/\"; files = "
+                          "\"*.a\"; } ); } );",
+                          NULL, 0);
+    ck_assert_uint_eq(config->hosts[0].location_count, 2);
+    ck_assert_uint_eq(config->hosts[0].locations[1].pattern_count, 0);
+    config_free(config);
+}
+END_TEST
+
 START_TEST(test_handlers)
 {
     struct config *config = fixture_load(family, NULL, 0);
@@ -293,6 +365,13 @@ START_TEST(test_dump_reads_back)
         "listen = ( { address = \":80\"; }, { address = \"unix:/tmp/x y\"; mode = \"0777\"; },\n"
         "  { address = \"[::1]:80\"; protocol = \"echo\"; backlog = 1; } );\n" HOST,
         "listen = ( { address = \"[::]:1\"; protocol = \"echo\"; } );",
+        "listen = ( { address = \"unix:/tmp/x\"; owner = \"root\"; group = \"root\"; } );\n"
+        "headers_always = { X-A = \"a\"; X-B = \"b\"; }; fallback = \"/a?b%c.html\";\n"
+        "error_pages = ( { status = 404; file = \"/404.html\"; } ); allow = \"unix\";\n"
+        "hosts = ( { root = \"@/www\"; allow = ( \"127.0.0.0/8\", \"::1\" ); locations = (\n"
+        " { path = \"/a/\"; files = ( \"*.[jt]s\", \"*.css\" ); allow = ( ); },\n"
+        " { path = \"/a/\"; allow = \"all\"; error_pages = ( ); fallback = \"\";\n"
+        "   headers_always = { X-A = \"\"; }; } ); } );",
     };
 
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
@@ -483,6 +562,8 @@ int main(void)
     tcase_add_test(site, test_echo_service_needs_no_host);
     tcase_add_test(site, test_order_of_locations);
     tcase_add_test(site, test_inheritance);
+    tcase_add_test(site, test_policy);
+    tcase_add_test(site, test_order_of_patterns);
     tcase_add_test(site, test_handlers);
     tcase_add_test(site, test_host_without_files);
     tcase_add_test(site, test_dump_reads_back);

@@ -64,7 +64,8 @@ static struct config_listen listen_any(uint16_t port)
 
 static struct config_listen listen_unix(mode_t mode)
 {
-    struct config_listen listen = {.address = "unix:s", .backlog = 16, .mode = mode};
+    struct config_listen listen = {
+        .address = "unix:s", .backlog = 16, .mode = mode, .owner = "", .group = ""};
     struct sockaddr_un *address = (struct sockaddr_un *)&listen.sockaddr;
     address->sun_family = AF_UNIX;
     snprintf(address->sun_path, sizeof(address->sun_path), "%s/s", folder);
