@@ -37,10 +37,12 @@ AS_IF([test "x$with_$1" = xyes && test "x$have_$1" = xno],
 AS_IF([test "x$have_$1" = xyes], [AC_DEFINE([HAVE_$2], [1], [$4])])
 ])
 
-dnl EVIX_LLHTTP: the library where pkg-config knows it, else the sources that Debian's
-dnl node-llhttp ships, compiled into the build in strict mode.
+dnl EVIX_LLHTTP: the sources that were asked for; else the library where pkg-config knows it; else
+dnl the sources that Debian's node-llhttp ships. Sources are compiled in strict mode.
 AC_DEFUN([EVIX_LLHTTP], [
-PKG_CHECK_MODULES([LLHTTP], [libllhttp], [llhttp_from=pkg-config], [llhttp_from=sources])
+AS_IF([test -n "$with_llhttp_sources"], [llhttp_from=sources],
+    [with_llhttp_sources=/usr/share/llhttp
+    PKG_CHECK_MODULES([LLHTTP], [libllhttp], [llhttp_from=pkg-config], [llhttp_from=sources])])
 LLHTTP_SOURCE_DIR=
 AS_IF([test "$llhttp_from" = sources],
     [AC_MSG_CHECKING([for the sources of llhttp])

@@ -14,7 +14,7 @@ AC_ARG_WITH([liburing],
     [], [with_liburing=check])
 AC_ARG_WITH([llhttp-sources],
     [AS_HELP_STRING([--with-llhttp-sources=DIR],
-        [compile llhttp from DIR where pkg-config has none @<:@/usr/share/llhttp@:>@])],
-    [], [with_llhttp_sources=/usr/share/llhttp])
+        [compile llhttp from DIR @<:@pkg-config's, else from /usr/share/llhttp@:>@])],
+    [], [with_llhttp_sources=])
 AM_CONDITIONAL([FUZZERS], [test "x$enable_fuzzers" = xyes])
 ])

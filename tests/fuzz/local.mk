@@ -35,3 +35,18 @@ tests_fuzz_fuzz_range_LDADD = $(http_fuzz_ldadd)
 tests_fuzz_fuzz_uri_SOURCES = tests/fuzz/fuzz_uri.c tests/fuzz/fuzz.h $(fuzz_main)
 tests_fuzz_fuzz_uri_LDFLAGS = $(fuzz_ldflags)
 tests_fuzz_fuzz_uri_LDADD = $(http_fuzz_ldadd)
+
+# Heads made by chance, judged with llhttp in strict mode and without: what it lets pass is to make
+# no difference.
+check_PROGRAMS += tests/fuzz/verdicts
+tests_fuzz_verdicts_SOURCES = tests/fuzz/verdicts.c
+tests_fuzz_verdicts_LDADD = $(http_fuzz_ldadd)
+TESTS += tests/fuzz/differ
+dist_check_SCRIPTS += tests/fuzz/differ
+if LLHTTP_SOURCES
+if CHECK
+check_PROGRAMS += tests/fuzz/verdicts_loose
+tests_fuzz_verdicts_loose_SOURCES = tests/fuzz/verdicts.c
+tests_fuzz_verdicts_loose_LDADD = src/http/libhttp.a libllhttp_loose.a
+endif
+endif
