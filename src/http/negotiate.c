@@ -123,27 +123,60 @@ bool http_asks_for_document(const struct http_request *request)
     return false;
 }
 
-unsigned http_coding_weight(const struct http_request *request, struct http_text coding)
+/* "x-gzip" is an old name of gzip (RFC 9110 8.4.1.3). */
+static bool names_coding(struct http_text member, struct http_text coding)
 {
+    if (http_text_equal_nocase(member, coding))
+        return true;
+    return http_text_equal_nocase(member, HTTP_TEXT("x-gzip")) &&
+           http_text_equal_nocase(coding, HTTP_TEXT("gzip"));
+}
+
+/* What a coding weighs that no member names, where `*` weighs `any` (-1: there was none). */
+static int weight_unnamed(struct http_text coding, int any)
+{
+    if (http_text_equal_nocase(coding, HTTP_TEXT("identity")))
+        return any == 0 ? 0 : 1;
+    return any > 0 ? any : 0;
+}
+
+void http_coding_weights(const struct http_request *request, const struct http_text *codings,
+                         size_t count, int *weights)
+{
+    bool is_sent = http_request_field(request, HTTP_FIELD_ACCEPT_ENCODING) != NULL;
     struct http_list list;
     struct http_text member;
-    bool is_identity = http_text_equal_nocase(coding, HTTP_TEXT("identity"));
-    int own = -1, any = -1;
-    if (http_request_field(request, HTTP_FIELD_ACCEPT_ENCODING) == NULL)
-        return is_identity ? 1000 : 0;
+    int any = -1;
+    for (size_t i = 0; i < count; i++)
+        weights[i] = -1;
     http_list_start(&list, request, HTTP_FIELD_ACCEPT_ENCODING);
     while (http_list_next(&list, &member)) {
         int weight = split_weight(&member);
         if (weight < 0)
             continue;
-        if (http_text_equal_nocase(member, coding))
-            own = weight;
-        else if (http_text_equal(member, HTTP_TEXT("*")))
+        if (http_text_equal(member, HTTP_TEXT("*")))
             any = weight;
+        for (size_t i = 0; i < count; i++)
+            if (names_coding(member, codings[i]))
+                weights[i] = weight;
     }
-    if (own >= 0)
-        return (unsigned)own;
-    if (is_identity)
-        return any == 0 ? 0 : 1;
-    return any > 0 ? (unsigned)any : 0;
+    for (size_t i = 0; i < count; i++) {
+        if (weights[i] < 0)
+            weights[i] = weight_unnamed(codings[i], any);
+        if (!is_sent && weights[i] > 0)
+            weights[i] = 1000;
+    }
+}
+
+bool http_identity_is_refused(const struct http_request *request)
+{
+    const struct http_text *field = http_request_field(request, HTTP_FIELD_ACCEPT_ENCODING);
+    struct http_text identity = HTTP_TEXT("identity");
+    int weight;
+    /* Refusing takes a weight; browsers send none. */
+    if (field == NULL || (memchr(field->data, ';', field->length) == NULL &&
+                          !http_request_field_is_repeated(request, HTTP_FIELD_ACCEPT_ENCODING)))
+        return false;
+    http_coding_weights(request, &identity, 1, &weight);
+    return weight == 0;
 }

@@ -24,10 +24,15 @@ bool http_accept_prefers_json(const struct http_request *request);
 bool http_asks_for_document(const struct http_request *request);
 
 /*
- * The weight of a content coding ("br", "gzip", "identity"). Without the field only identity is
- * acceptable here (RFC 9110 12.5.3 would allow any; old clients cannot decode them). Identity is
- * acceptable unless it, or `*` without it, has q=0; unmentioned, it has the lowest weight, 1.
+ * The weights of content codings ("br", "gzip", "identity"), in one pass over the fields. Without
+ * the field only identity is acceptable here, with 1000 (RFC 9110 12.5.3 would allow any; old
+ * clients cannot decode them). Identity is acceptable unless it, or `*` without it, has q=0;
+ * unmentioned, it has the lowest weight, 1.
  */
-unsigned http_coding_weight(const struct http_request *request, struct http_text coding);
+void http_coding_weights(const struct http_request *request, const struct http_text *codings,
+                         size_t count, int *weights);
+
+/* Whether content without a coding is what the client says it can't use. */
+bool http_identity_is_refused(const struct http_request *request);
 
 #endif

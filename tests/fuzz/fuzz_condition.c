@@ -48,9 +48,13 @@ static void check_conditions(const struct http_request *request)
 
 static void check_weights(const struct http_request *request)
 {
+    struct http_text codings[] = {HTTP_TEXT("gzip"), HTTP_TEXT("identity")};
+    int weights[2];
+
     CHECK(http_accept_weight(request, HTTP_TEXT("text"), HTTP_TEXT("html")) <= 1000);
-    CHECK(http_coding_weight(request, HTTP_TEXT("gzip")) <= 1000);
-    CHECK(http_coding_weight(request, HTTP_TEXT("identity")) <= 1000);
+    http_coding_weights(request, codings, 2, weights);
+    CHECK(weights[0] >= 0 && weights[0] <= 1000 && weights[1] >= 0 && weights[1] <= 1000);
+    CHECK(http_identity_is_refused(request) == (weights[1] == 0));
     (void)http_accept_prefers_json(request);
 }
 

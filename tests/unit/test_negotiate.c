@@ -64,7 +64,7 @@ END_TEST
 static const struct {
     const char *rfc;
     const char *fields;
-    unsigned gzip, br, identity;
+    int gzip, br, identity;
 } coding_rows[] = {
     {"9110 12.5.3: no field", "", 0, 0, 1000},
     {"9110 12.5.3: empty", "Accept-Encoding:\r\n", 0, 0, 1},
@@ -80,6 +80,9 @@ static const struct {
     {"9110 12.5.3: not acceptable", "Accept-Encoding: gzip;q=0.000\r\n", 0, 0, 1},
     {"9110 12.5.3: another's name", "Accept-Encoding: xgzip, gzipx\r\n", 0, 0, 1},
     {"9110 5.3: lines", "Accept-Encoding: br\r\nAccept-Encoding: gzip;q=0.1\r\n", 100, 1000, 1},
+    {"9110 8.4.1.3: x-gzip", "Accept-Encoding: x-gzip;q=0.3\r\n", 300, 0, 1},
+    {"9110 5.3: refused on a later line",
+     "Accept-Encoding: gzip\r\nAccept-Encoding: identity;q=0\r\n", 1000, 0, 0},
     {"9110 12.4.2: malformed weight", "Accept-Encoding: gzip;q=x, br\r\n", 0, 1000, 1},
 };
 
@@ -88,13 +91,14 @@ START_TEST(codings)
     struct parsed parsed;
     parse_fields(&parsed, "GET", coding_rows[_i].fields);
     const struct http_request *request = &parsed.request;
-    unsigned gzip = http_coding_weight(request, HTTP_TEXT("gzip"));
-    unsigned br = http_coding_weight(request, HTTP_TEXT("br"));
-    unsigned identity = http_coding_weight(request, HTTP_TEXT("identity"));
-    ck_assert_msg(gzip == coding_rows[_i].gzip && br == coding_rows[_i].br &&
-                      identity == coding_rows[_i].identity,
-                  "RFC %s: %s gave %u, %u, %u", coding_rows[_i].rfc, coding_rows[_i].fields, gzip,
-                  br, identity);
+    const struct http_text names[] = {HTTP_TEXT("gzip"), HTTP_TEXT("br"), HTTP_TEXT("identity")};
+    int weights[3];
+    http_coding_weights(request, names, 3, weights);
+    ck_assert_msg(weights[0] == coding_rows[_i].gzip && weights[1] == coding_rows[_i].br &&
+                      weights[2] == coding_rows[_i].identity,
+                  "RFC %s: %s gave %d, %d, %d", coding_rows[_i].rfc, coding_rows[_i].fields,
+                  weights[0], weights[1], weights[2]);
+    ck_assert_int_eq(http_identity_is_refused(request), coding_rows[_i].identity == 0);
     free(parsed.head);
 }
 END_TEST
