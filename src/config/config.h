@@ -161,7 +161,8 @@ struct config_location {
     const char *const *index;
     size_t index_count;
     bool listing;
-    bool dotfiles; /* serve names that begin with a dot (".well-known" is served anyway) */
+    bool dotfiles;      /* serve names that begin with a dot (".well-known" is served anyway) */
+    bool precompressed; /* send siblings (.br, .zst, .gz) to who accepts them */
     const struct config_header *headers; /* each name once, in any case of letters */
     size_t header_count;
     const struct config_header *headers_always; /* the same, of every answer */

@@ -378,6 +378,12 @@ static const struct schema_setting shared_settings[] = {
      PLACE(struct config_location, dotfiles),
      .standard = "false",
      .about = "Serve names that begin with a dot; .well-known is served anyway."},
+    {.name = "precompressed",
+     .type = SCHEMA_BOOLEAN,
+     PLACE(struct config_location, precompressed),
+     .standard = "true",
+     .about = "Send NAME.br, NAME.zst or NAME.gz, if one lies beside a file, is not older, and the "
+              "client accepts it, in place of the file."},
     {.name = "headers",
      .type = SCHEMA_HEADERS,
      PLACE(struct config_location, headers),

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "files/hash.h"
+#include "files/sibling.h"
 
 #define BUCKETS_MIN 64
 
@@ -46,35 +47,41 @@ void cache_fini(struct cache *cache)
     cache->buckets = NULL;
 }
 
-uint64_t cache_hash(const struct cache *cache, const struct root *root, const char *path,
-                    size_t length)
+struct cache_key cache_key(const struct cache *cache, struct root *root, const char *path,
+                           size_t length, enum coding coding)
 {
-    return hash_bytes(cache->seed ^ (uintptr_t)root, path, length);
+    return (struct cache_key){
+        .root = root,
+        .path = path,
+        .length = length,
+        .coding = coding,
+        .hash = hash_bytes(cache->seed ^ (uintptr_t)root ^ (uint64_t)coding << 56, path, length),
+    };
 }
 
-struct entry *cache_find(const struct cache *cache, uint64_t hash, const struct root *root,
-                         const char *path, size_t length)
+struct entry *cache_find(const struct cache *cache, const struct cache_key *key)
 {
-    struct entry *entry = cache->buckets[hash & (cache->bucket_count - 1)];
+    struct entry *entry = cache->buckets[key->hash & (cache->bucket_count - 1)];
 
     /* Equal hashes are no proof: the full key decides. */
-    while (entry != NULL &&
-           (entry->hash != hash || entry->root != root || entry->path_length != length ||
-            memcmp(entry->path, path, length) != 0))
+    while (entry != NULL && (entry->hash != key->hash || entry->root != key->root ||
+                             entry->path_length != key->length || entry->coding != key->coding ||
+                             memcmp(entry->path, key->path, key->length) != 0))
         entry = entry->next;
     return entry;
 }
 
-struct entry *entry_new(struct root *root, uint64_t hash, const char *path, size_t length)
+struct entry *entry_new(const struct cache_key *key)
 {
-    struct entry *entry = calloc(1, sizeof(*entry) + length + 1);
+    struct entry *entry = calloc(1, sizeof(*entry) + key->length + 1);
 
     if (entry == NULL)
         return NULL;
-    entry->root = root;
-    entry->hash = hash;
-    entry->path_length = length;
-    memcpy(entry->path, path, length);
+    entry->root = key->root;
+    entry->hash = key->hash;
+    entry->coding = (uint8_t)key->coding;
+    entry->path_length = key->length;
+    memcpy(entry->path, key->path, key->length);
     return entry;
 }
 
@@ -82,6 +89,7 @@ void entry_free(struct entry *entry)
 {
     assert(!entry->in_table);
     representation_unref(&entry->answer);
+    free(entry->siblings);
     free(entry);
 }
 
@@ -130,7 +138,9 @@ static struct evict_queue *queue_of(struct cache *cache, const struct entry *ent
 
 static size_t memory_of(const struct entry *entry)
 {
-    return sizeof(*entry) + entry->path_length + 1 + entry->answer->memory;
+    size_t siblings = entry->siblings != NULL ? CODING_COUNT * sizeof(*entry->siblings) : 0;
+
+    return sizeof(*entry) + entry->path_length + 1 + siblings + entry->answer->memory;
 }
 
 /* What the cache holds, for whoever watches. */

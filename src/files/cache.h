@@ -18,6 +18,16 @@
 struct root;
 struct node;
 struct fill;
+struct sibling;
+
+/* What an entry is found by. `coding`: not the file of that path, but a sibling for another. */
+struct cache_key {
+    struct root *root;
+    const char *path;
+    size_t length;
+    enum coding coding;
+    uint64_t hash;
+};
 
 struct entry {
     struct entry *next; /* in its bucket */
@@ -27,6 +37,7 @@ struct entry {
     struct fill *fill;             /* who looks it up and owns the memory; NULL afterwards */
     struct evict_link queue;
     bool in_table;
+    uint8_t coding; /* enum coding: a sibling, to be sent in place of the file that it packs */
 
     /* What the freshness rule knows (freshness.c). */
     bool by_stat;              /* no watch sees all of it: look again at each request */
@@ -39,9 +50,12 @@ struct entry {
     struct watch_user file;               /* watch on the file itself */
 
     /* What was found, to compare with. */
-    int error;             /* 0, or the errno with which it could not be opened */
-    unsigned index_tried;  /* so many index files were not there */
-    struct evix_stat stat; /* of the file or directory; with error 0 */
+    int error;                /* 0, or the errno with which it could not be opened */
+    unsigned index_tried;     /* so many index files were not there */
+    struct evix_stat stat;    /* of the file or directory; with error 0 */
+    bool sought_siblings;     /* its siblings, or their absence, are part of the answer */
+    bool siblings_unsure;     /* what was found of them can't be compared with */
+    struct sibling *siblings; /* by coding; NULL: there are none */
 
     size_t path_length;
     char path[];
@@ -69,13 +83,13 @@ int cache_init(struct cache *cache, size_t entries, size_t descriptors, uint64_t
                cache_removed_fn *removed, void *data);
 void cache_fini(struct cache *cache);
 
-uint64_t cache_hash(const struct cache *cache, const struct root *root, const char *path,
-                    size_t length);
-struct entry *cache_find(const struct cache *cache, uint64_t hash, const struct root *root,
-                         const char *path, size_t length);
+/* The key of a path, which has to stay as long as the key is used. */
+struct cache_key cache_key(const struct cache *cache, struct root *root, const char *path,
+                           size_t length, enum coding coding);
+struct entry *cache_find(const struct cache *cache, const struct cache_key *key);
 
 /* A new entry outside of the table; NULL without memory. */
-struct entry *entry_new(struct root *root, uint64_t hash, const char *path, size_t length);
+struct entry *entry_new(const struct cache_key *key);
 /* Of one that is not in the table. */
 void entry_free(struct entry *entry);
 

@@ -28,6 +28,10 @@ struct description {
     struct evix_time now;
     const char *media_type;
     store_date_fn *format_date;
+    enum coding coding;
+    unsigned siblings;
+    bool is_negotiated;
+    const char *path; /* with siblings; without the slash that it begins with */
 };
 
 /*

@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 #include "files/describe.h"
+#include "files/sibling.h"
 
 #define OPEN_RACES_MAX      8 /* openat2(2): EAGAIN while directories are renamed around a ".." */
 #define DESCRIPTOR_TRIES    4 /* rounds of eviction when descriptors ran out */
@@ -101,11 +102,8 @@ static void name_target(struct fill *fill)
         strcpy(fill->path, ".");
 }
 
-/*
- * Opens it on the spot if the kernel has all names of the path in memory. Only on the root's own
- * local file system: others may wait for a network in open(2) itself. -EAGAIN: not this way.
- */
-static int open_inline(const struct fill *fill)
+/* Only on the root's own local file system: others may wait for a network in open(2) itself. */
+int fetch_open_inline(const struct fill *fill)
 {
     struct open_how how = {
         .flags = fill->how.flags,
@@ -131,13 +129,24 @@ static void open_target(struct fill *fill)
     name_target(fill);
     root_how(fill->entry->root, fill->directory, fill->follow, &fill->how);
     fill->step = FILL_OPEN;
-    result = open_inline(fill);
+    result = fetch_open_inline(fill);
     if (result != -EAGAIN) {
         opened(fill, result);
         return;
     }
     evix_file_open(&fill->op, fill->store->loop, &fill->request, fill->view->fd, fill->path,
                    &fill->how, on_opened);
+}
+
+bool fetch_frees_descriptors(struct fill *fill)
+{
+    return fill->descriptor_tries++ < DESCRIPTOR_TRIES &&
+           cache_give_descriptors(&fill->store->cache, DESCRIPTORS_A_ROUND) > 0;
+}
+
+bool fetch_races_on(struct fill *fill)
+{
+    return fill->races++ < OPEN_RACES_MAX;
 }
 
 /* Another try that may do better. False: there is none. */
@@ -153,10 +162,9 @@ static bool open_again(struct fill *fill, int error)
         return true;
     }
     if (error == -EAGAIN)
-        return fill->races++ < OPEN_RACES_MAX;
+        return fetch_races_on(fill);
     if (error == -EMFILE || error == -ENFILE)
-        return fill->descriptor_tries++ < DESCRIPTOR_TRIES &&
-               cache_give_descriptors(&fill->store->cache, DESCRIPTORS_A_ROUND) > 0;
+        return fetch_frees_descriptors(fill);
     if (error == -ENOENT && entry->path[entry->path_length - 1] == '/' && !fill->directory) {
         entry->index_tried++;
         return true;
@@ -308,39 +316,65 @@ static bool changed_meanwhile(const struct evix_stat *a, const struct evix_stat 
            a->changed.nanoseconds != b->changed.nanoseconds;
 }
 
-static void conclude_file(struct fill *fill)
+/* By what it is called; a sibling by the name without its suffix. */
+static const char *media_type_of(const struct fill *fill)
 {
-    struct entry *entry = fill->entry;
+    size_t suffix = strlen(coding_suffix(fill->entry->coding));
+
+    return media_type_find(fill->store->types, fill->path, strlen(fill->path) - suffix);
+}
+
+static bool may_have_siblings(const struct fill *fill)
+{
+    return fill->entry->root->precompressed && fill->entry->coding == CODING_NONE &&
+           coding_is_possible(media_type_of(fill));
+}
+
+void fetch_describe(struct fill *fill)
+{
     struct representation *answer = fill->file;
     struct timespec now;
 
-    if (answer != NULL && changed_meanwhile(&entry->stat, &fill->check)) {
+    fill->file = NULL;
+    clock_gettime(CLOCK_REALTIME, &now);
+    representation_describe(&answer, &(struct description){
+                                         .stat = &fill->check,
+                                         .now = {now.tv_sec, (uint32_t)now.tv_nsec},
+                                         .media_type = media_type_of(fill),
+                                         .format_date = fill->store->options->format_date,
+                                         .coding = fill->entry->coding,
+                                         .siblings = fill->siblings,
+                                         .is_negotiated = fill->entry->sought_siblings,
+                                         .path = fill->path,
+                                     });
+    fill_conclude(fill, answer);
+}
+
+static void conclude_file(struct fill *fill)
+{
+    struct entry *entry = fill->entry;
+
+    if (fill->file != NULL && changed_meanwhile(&entry->stat, &fill->check)) {
         entry->stat = fill->check;
         read_content(fill); /* in the end without its content */
         return;
     }
     entry->stat = fill->check;
-    fill->file = NULL;
-    if (answer == NULL) {
-        answer = representation_file(0, fill->fd);
-        if (answer != NULL)
-            fill->fd = -1;
-    } else if (fill->filled < fill->check.size) {
+    if (fill->file != NULL) {
         /* A file that holds less than it says: what was read is what there is. */
         fill->check.size = fill->filled;
+    } else {
+        fill->file = representation_file(0, fill->fd);
+        if (fill->file == NULL) {
+            fill_conclude(fill, NULL);
+            return;
+        }
+        fill->fd = -1;
     }
-    if (answer != NULL) {
-        clock_gettime(CLOCK_REALTIME, &now);
-        representation_describe(
-            &answer,
-            &(struct description){
-                .stat = &fill->check,
-                .now = {now.tv_sec, (uint32_t)now.tv_nsec},
-                .media_type = media_type_find(fill->store->types, fill->path, strlen(fill->path)),
-                .format_date = fill->store->options->format_date,
-            });
-    }
-    fill_conclude(fill, answer);
+    if (may_have_siblings(fill))
+        sibling_seek(fill);
+    else
+        fetch_describe(fill);
 }
 
 /* ---- completions ---- */

@@ -28,14 +28,33 @@ struct fill {
     uint64_t filled;
     struct evix_time began; /* before it was measured */
     struct evix_stat check; /* what it is after reading */
+    enum coding sibling;    /* that is being looked for (sibling.c) */
+    bool sibling_follow;
+    int sibling_fd;
+    struct evix_stat sibling_stat;
+    unsigned siblings; /* CODING_BIT()s of those that were found */
     struct evix_op op;
     struct evix_file_request request;
     struct evix_open_how how;
-    char path[]; /* relative to the view: of the file, or the index file */
+    size_t path_length; /* of the file's own, while siblings are looked for */
+    char path[];        /* relative to the view: of the file, or the index file */
 };
 
 /* Starts the steps. It may end, and free the fill, before it returns. */
 void fetch_start(struct fill *fill);
+
+/*
+ * Opens fill->path as fill->how says, on the spot, if the kernel has all names of it in memory.
+ * -EAGAIN: not this way.
+ */
+int fetch_open_inline(const struct fill *fill);
+
+/* Whether it is worth trying again: descriptors were given back; directories were renamed. */
+bool fetch_frees_descriptors(struct fill *fill);
+bool fetch_races_on(struct fill *fill);
+
+/* The siblings of fill->file are known: makes the answer, and ends the fill. */
+void fetch_describe(struct fill *fill);
 
 /* Ends the fill with an answer, whose reference it takes over; NULL: there was no memory for one.
  */

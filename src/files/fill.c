@@ -62,6 +62,8 @@ void fill_free(struct fill *fill)
     }
     if (fill->fd >= 0)
         close(fill->fd);
+    if (fill->sibling_fd >= 0)
+        close(fill->sibling_fd);
     representation_unref(&fill->file);
     root_view_unref(&fill->view);
     free(fill);
@@ -90,27 +92,28 @@ static void deliver(struct fill *fill, struct lookup_list *list, struct represen
         assert(lookup->fill == fill && lookup->result == NULL);
         lookup->fill = NULL;
         lookup->result = representation_ref(answer);
-        if (!fill->starting) /* the starter is told by its return value */
+        /* The starter is told by its return value. */
+        if (!fill->starting && lookup_found(lookup))
             lookup->fn(lookup);
     }
 }
 
-static struct fill *make(struct store *store, struct root *root, uint64_t hash, const char *path,
-                         size_t length)
+static struct fill *make(struct store *store, const struct cache_key *key)
 {
-    struct fill *fill = calloc(1, sizeof(*fill) + length + root->index_longest + 2);
+    size_t longest = key->length + key->root->index_longest + CODING_SUFFIX_BYTES;
+    struct fill *fill = calloc(1, sizeof(*fill) + longest + 2);
 
     if (fill == NULL)
         return NULL;
-    fill->entry = entry_new(root, hash, path, length);
+    fill->entry = entry_new(key);
     if (fill->entry == NULL) {
         free(fill);
         return NULL;
     }
     fill->entry->fill = fill;
     fill->store = store;
-    fill->view = root_view_ref(root->view);
-    fill->fd = -1;
+    fill->view = root_view_ref(key->root->view);
+    fill->fd = fill->sibling_fd = -1;
     fill->generation = store->generation;
     store_hold(store);
     return fill;
@@ -143,10 +146,12 @@ static bool root_is_there(struct store *store, struct root *root)
 static void restart(struct fill *fill)
 {
     struct entry *entry = fill->entry;
+    const struct cache_key key = {entry->root, entry->path, entry->path_length, entry->coding,
+                                  entry->hash};
     struct fill *next = NULL;
 
     if (root_is_there(fill->store, entry->root))
-        next = make(fill->store, entry->root, entry->hash, entry->path, entry->path_length);
+        next = make(fill->store, &key);
     if (next == NULL) {
         deliver(fill, &fill->late, fill->store->out_of_memory);
         return;
@@ -216,18 +221,18 @@ static bool answer_at_once(struct store *store, struct lookup *lookup, int statu
     return true;
 }
 
-bool fill_start(struct store *store, struct root *root, uint64_t hash, const char *path,
-                size_t length, struct lookup *lookup)
+bool fill_start(struct store *store, const struct cache_key *key, struct lookup *lookup)
 {
+    struct root *root = key->root;
     struct refusal refusal;
     struct fill *fill;
 
-    if (root_refuses(root, path, length, &refusal))
+    if (root_refuses(root, key->path, key->length, &refusal))
         return answer_at_once(store, lookup, refusal.status, refusal.error, refusal.reason);
     if (!root_is_there(store, root))
         return answer_at_once(store, lookup, root->error == -EACCES ? 403 : 404, root->error,
                               "the root directory can't be opened");
-    fill = make(store, root, hash, path, length);
+    fill = make(store, key);
     if (fill == NULL) {
         lookup->result = representation_ref(store->out_of_memory);
         return true;

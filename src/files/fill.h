@@ -19,8 +19,13 @@ struct lookup_list {
  * Starts to fill an answer for `lookup`. True: it was found at once, lookup->result is set. False:
  * the lookup's callback will be called.
  */
-bool fill_start(struct store *store, struct root *root, uint64_t hash, const char *path,
-                size_t length, struct lookup *lookup);
+bool fill_start(struct store *store, const struct cache_key *key, struct lookup *lookup);
+
+/*
+ * A lookup's answer is there: goes on to a sibling if one is wanted. True: lookup->result is the
+ * final one; false: the callback will be called.
+ */
+bool lookup_found(struct lookup *lookup);
 
 /* Has the lookup wait as well. */
 void fill_join(struct fill *fill, struct lookup *lookup);

@@ -34,12 +34,21 @@ static void drop_name(struct freshness *freshness, const struct node *node, cons
         cache_remove(freshness->cache, entry);
 }
 
-static bool name_is_index(const struct root *root, const char *name)
+static bool name_is_index(const struct root *root, const char *name, size_t size)
 {
     for (unsigned i = 0; i < root->index_count; i++)
-        if (strcmp(root->index[i], name) == 0)
+        if (strlen(root->index[i]) == size && memcmp(root->index[i], name, size) == 0)
             return true;
     return false;
+}
+
+/* Those that depend on the name, also as the index file of its directory. */
+static void drop_answers(struct freshness *freshness, const struct node *node, const char *name,
+                         size_t size)
+{
+    drop_name(freshness, node, name, size);
+    if (name_is_index(node->root, name, size))
+        drop_name(freshness, node, "", 0);
 }
 
 static void drop_directory(struct freshness *freshness, struct node *node)
@@ -53,6 +62,7 @@ static void on_directory_event(struct freshness *freshness, struct node *node, u
                                const char *name)
 {
     struct node *child;
+    size_t base;
 
     if (name == NULL) { /* moved, deleted, other permissions, unmounted */
         drop_directory(freshness, node);
@@ -60,9 +70,9 @@ static void on_directory_event(struct freshness *freshness, struct node *node, u
     }
     if ((mask & NAME_EVENTS) == 0)
         return;
-    drop_name(freshness, node, name, strlen(name));
-    if (name_is_index(node->root, name))
-        drop_name(freshness, node, "", 0);
+    drop_answers(freshness, node, name, strlen(name));
+    if (node->root->precompressed && (base = coding_base(name, strlen(name))) > 0)
+        drop_answers(freshness, node, name, base);
     child = node_find(&freshness->nodes, node, name, strlen(name));
     if (child != NULL)
         node_drop(freshness, child);
@@ -90,6 +100,9 @@ static void on_event(void *data, struct watch_user *user, uint32_t mask, const c
         break;
     case WATCH_FILE:
         cache_remove(freshness->cache, EVIX_CONTAINER_OF(user, struct entry, file));
+        break;
+    case WATCH_SIBLING:
+        cache_remove(freshness->cache, EVIX_CONTAINER_OF(user, struct sibling, user)->entry);
         break;
     case WATCH_ROOT_PATH:
         if (name == NULL || (mask & NAME_EVENTS) != 0)
@@ -244,8 +257,12 @@ void freshness_begin(struct freshness *freshness, struct entry *entry)
         node_attach(&freshness->nodes, node, entry);
 }
 
-/* The path that the entry's answer was opened by: with the index file's name, if it is one. */
-static size_t target(const struct entry *entry, unsigned index, char out[PATH_MAX])
+/*
+ * The path that the entry's answer was opened by: with the index file's name, if it is one, and the
+ * suffix of a sibling.
+ */
+static size_t target(const struct entry *entry, unsigned index, enum coding coding,
+                     char out[PATH_MAX])
 {
     const struct root *root = entry->root;
     size_t length = entry->path_length;
@@ -259,22 +276,43 @@ static size_t target(const struct entry *entry, unsigned index, char out[PATH_MA
         memcpy(out + length, root->index[index], more);
         length += more;
     }
-    out[length] = '\0';
-    return length;
+    assert(length + CODING_SUFFIX_BYTES < PATH_MAX);
+    strcpy(out + length, coding_suffix(coding));
+    return length + strlen(coding_suffix(coding));
 }
 
-static int watch_file(struct freshness *freshness, struct entry *entry, int fd)
+/* A file that was opened for the entry, or a sibling of it. */
+static int watch_file(struct freshness *freshness, const struct entry *entry, enum coding coding,
+                      int fd, struct watch_user *user)
 {
     char path[PATH_MAX], whole[PATH_MAX];
-    size_t length = target(entry, entry->index_tried, path);
+    size_t length = target(entry, entry->index_tried, coding, path);
     int error = root_join(entry->root, path, length, whole, sizeof(whole));
+    enum watch_kind kind = coding == CODING_NONE ? WATCH_FILE : WATCH_SIBLING;
 
     if (error < 0)
         return error;
-    if (entry->stat.device != entry->node->device &&
-        !device_is_local(freshness->devices, entry->stat.device, fd, NULL))
-        return -EXDEV;
-    return watch_start(&freshness->watches, &entry->file, WATCH_FILE, whole, FILE_EVENTS);
+    return watch_start_open(&freshness->watches, user, kind, fd, whole, FILE_EVENTS);
+}
+
+/* Whether its file system tells of changes. */
+static bool is_told(const struct freshness *freshness, const struct entry *entry, uint64_t device,
+                    int fd)
+{
+    return device == entry->node->device || device_is_local(freshness->devices, device, fd, NULL);
+}
+
+void freshness_cover_sibling(struct freshness *freshness, struct sibling *sibling,
+                             enum coding coding, int fd)
+{
+    struct entry *entry = sibling->entry;
+    struct evix_stat stat;
+
+    if (!entry->in_table || entry->by_stat || sibling->user.kind != WATCH_NONE)
+        return;
+    if (root_stat_descriptor(fd, &stat) < 0 || !is_told(freshness, entry, stat.device, fd) ||
+        watch_file(freshness, entry, coding, fd, &sibling->user) < 0)
+        entry->by_stat = true;
 }
 
 void freshness_cover(struct freshness *freshness, struct entry *entry, int fd)
@@ -293,8 +331,21 @@ void freshness_cover(struct freshness *freshness, struct entry *entry, int fd)
         }
         node_attach(&freshness->nodes, node, entry);
     }
-    if (fd >= 0 && entry->file.kind == WATCH_NONE && watch_file(freshness, entry, fd) < 0)
+    if (fd >= 0 && entry->file.kind == WATCH_NONE &&
+        (!is_told(freshness, entry, entry->stat.device, fd) ||
+         watch_file(freshness, entry, CODING_NONE, fd, &entry->file) < 0))
         entry->by_stat = true;
+}
+
+/* A change within the grain of time stamps could leave the entry as it is. */
+static bool is_racy(const struct entry *entry, struct evix_time now)
+{
+    if (entry->error != 0 || !S_ISREG(entry->stat.mode))
+        return false;
+    for (size_t i = 0; entry->siblings != NULL && i < CODING_COUNT; i++)
+        if (entry->siblings[i].error == 0 && validator_is_racy(&entry->siblings[i].stat, now))
+            return true;
+    return validator_is_racy(&entry->stat, now);
 }
 
 bool freshness_keeps(struct freshness *freshness, struct entry *entry, struct evix_time now)
@@ -306,11 +357,10 @@ bool freshness_keeps(struct freshness *freshness, struct entry *entry, struct ev
     if (!entry->by_stat && !entry->doubtful)
         return true;
     /* Other errors can't be told from here without opening it. */
-    if (!comparable)
+    if (!comparable || entry->siblings_unsure)
         return false;
     if (entry->by_stat)
-        return entry->error != 0 || !S_ISREG(entry->stat.mode) ||
-               !validator_is_racy(&entry->stat, now);
+        return !is_racy(entry, now);
     entry->doubtful = false;
     return freshness_holds(entry);
 }
@@ -329,19 +379,41 @@ static bool same_file(const struct evix_stat *a, const struct evix_stat *b)
                                  same_time(a->changed, b->changed));
 }
 
+static bool siblings_hold(const struct entry *entry)
+{
+    char path[PATH_MAX];
+
+    for (enum coding i = CODING_NONE + 1; i < CODING_COUNT; i++) {
+        const struct sibling *sibling = entry->siblings != NULL ? &entry->siblings[i] : NULL;
+        size_t length = target(entry, entry->index_tried, i, path);
+        struct evix_stat stat;
+        int error = root_stat(entry->root, path, length, &stat);
+
+        if (error != (sibling != NULL ? sibling->error : -ENOENT) ||
+            (error == 0 && !same_file(&stat, &sibling->stat)))
+            return false;
+    }
+    return true;
+}
+
 bool freshness_holds(const struct entry *entry)
 {
     char path[PATH_MAX];
     struct evix_stat stat;
+    size_t length;
     int error;
 
     for (unsigned i = 0; i < entry->index_tried; i++) {
-        error = root_stat(entry->root, path, target(entry, i, path), &stat);
+        length = target(entry, i, CODING_NONE, path);
+        error = root_stat(entry->root, path, length, &stat);
         if (error == 0 ? !S_ISDIR(stat.mode) : error != -ENOENT)
             return false;
     }
-    error = root_stat(entry->root, path, target(entry, entry->index_tried, path), &stat);
-    return error == entry->error && (error < 0 || same_file(&stat, &entry->stat));
+    length = target(entry, entry->index_tried, CODING_NONE, path);
+    error = root_stat(entry->root, path, length, &stat);
+    if (error != entry->error || (error == 0 && !same_file(&stat, &entry->stat)))
+        return false;
+    return !entry->sought_siblings || siblings_hold(entry);
 }
 
 void freshness_forget(struct freshness *freshness, struct entry *entry)
@@ -349,5 +421,7 @@ void freshness_forget(struct freshness *freshness, struct entry *entry)
     if (freshness->mode != STORE_WATCH)
         return;
     watch_stop(&freshness->watches, &entry->file);
+    for (size_t i = 0; entry->siblings != NULL && i < CODING_COUNT; i++)
+        watch_stop(&freshness->watches, &entry->siblings[i].user);
     node_detach(&freshness->nodes, entry);
 }

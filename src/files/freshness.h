@@ -20,6 +20,7 @@
 #include "files/cache.h"
 #include "files/node.h"
 #include "files/root.h"
+#include "files/sibling.h"
 #include "files/store.h"
 #include "files/watch.h"
 
@@ -53,6 +54,10 @@ void freshness_begin(struct freshness *freshness, struct entry *entry);
  * `fd` is that of a regular file with the device number in entry->stat, else -1.
  */
 void freshness_cover(struct freshness *freshness, struct entry *entry, int fd);
+
+/* The same for a sibling of the entry, open as `fd`. */
+void freshness_cover_sibling(struct freshness *freshness, struct sibling *sibling,
+                             enum coding coding, int fd);
 
 /* The lookup has ended, entry's error and stat are set: may its answer be kept? */
 bool freshness_keeps(struct freshness *freshness, struct entry *entry, struct evix_time now);

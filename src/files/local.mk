@@ -7,6 +7,7 @@ src_files_libfiles_a_SOURCES = \
 	src/files/body_memory.c \
 	src/files/cache.c src/files/cache.h \
 	src/files/chunk.c src/files/chunk.h \
+	src/files/coding.c src/files/coding.h \
 	src/files/describe.h \
 	src/files/device.c src/files/device.h \
 	src/files/directory.c src/files/directory.h \
@@ -24,6 +25,7 @@ src_files_libfiles_a_SOURCES = \
 	src/files/representation.c src/files/representation.h \
 	src/files/root.c src/files/root.h \
 	src/files/root_path.c src/files/root_path.h \
+	src/files/sibling.c src/files/sibling.h \
 	src/files/store.c src/files/store.h \
 	src/files/store_counters.h \
 	src/files/validator.c src/files/validator.h \

@@ -18,7 +18,7 @@
 #include "files/validator.h"
 
 /* The tag and the type by themselves, then the fields, each with its name around a value. */
-#define FIELDS_BYTES (2 * 128 + MEDIA_TYPE_BYTES + VALIDATOR_ETAG_BYTES)
+#define FIELDS_BYTES (2 * 128 + 32 + MEDIA_TYPE_BYTES + VALIDATOR_ETAG_BYTES)
 #define TEXT_BYTES   (VALIDATOR_ETAG_BYTES + MEDIA_TYPE_BYTES + FIELDS_BYTES)
 
 static struct representation *make(enum representation_kind kind, size_t extra)
@@ -86,6 +86,9 @@ static size_t write_fields(char *out, const struct representation *file, const c
     int length = snprintf(out, FIELDS_BYTES, "Content-Type: %s\r\nContent-Length: %" PRIu64 "\r\n",
                           description->media_type, file->size);
 
+    if (description->coding != CODING_NONE)
+        length += snprintf(out + length, FIELDS_BYTES - (size_t)length, "Content-Encoding: %s\r\n",
+                           coding_name(description->coding));
     if (file->modified >= 0)
         length += description->format_date(file->modified, date) == 0
                       ? snprintf(out + length, FIELDS_BYTES - (size_t)length,
@@ -97,36 +100,81 @@ static size_t write_fields(char *out, const struct representation *file, const c
     return (size_t)length;
 }
 
+/*
+ * Equal bytes under two codings are two representations, and equal times and sizes, which is all
+ * that the tag of a large file may hold, are common among siblings. Returns how much longer it is.
+ */
+static size_t name_coding(char etag[VALIDATOR_ETAG_BYTES], size_t length, enum coding coding)
+{
+    const char *name = coding_name(coding);
+    size_t more = strlen(name);
+
+    if (more == 0)
+        return 0;
+    assert(length > 0 && length + more + 1 < VALIDATOR_ETAG_BYTES);
+    etag[length - 1] = '-'; /* in place of the closing quote */
+    memcpy(etag + length, name, more);
+    memcpy(etag + length + more, "\"", 2);
+    return more + 1;
+}
+
+/* Copies a text and its NUL, and moves on behind it. */
+static const char *put(char **at, const char *text, size_t length)
+{
+    char *start = memcpy(*at, text, length);
+
+    start[length] = '\0';
+    *at += length + 1;
+    return start;
+}
+
+static void put_path(struct representation *file, char **at, const char *path)
+{
+    size_t length = strlen(path);
+
+    *(*at)++ = '/';
+    file->path = put(at, path, length) - 1;
+    file->path_length = length + 1;
+}
+
 void representation_describe(struct representation **out, const struct description *description)
 {
     struct representation *file = *out, *moved;
     const struct evix_stat *stat = description->stat;
     bool in_memory = file->fd < 0;
     size_t content = in_memory ? (size_t)stat->size : 0, total;
-    char etag[VALIDATOR_ETAG_BYTES], fields[FIELDS_BYTES], *text;
+    char etag[VALIDATOR_ETAG_BYTES], fields[FIELDS_BYTES], *at;
 
     assert(file->references == 1 && file->kind == REPRESENTATION_FILE);
     file->size = stat->size;
+    file->coding = description->coding;
+    file->siblings = description->siblings;
+    file->is_negotiated = description->is_negotiated;
     file->modified = validator_last_modified(stat, description->now);
     file->etag_length = validator_etag(etag, stat, in_memory ? representation_content(file) : NULL,
                                        description->now);
+    file->etag_length += name_coding(etag, file->etag_length, file->coding);
     file->media_type_length = strlen(description->media_type);
     file->fields_length = write_fields(fields, file, etag, description);
     total = sizeof(*file) + content + file->etag_length + file->media_type_length +
             file->fields_length + 3;
     assert(total <= file->memory);
+    if (file->siblings != 0)
+        total += strlen(description->path) + 2;
 
     moved = realloc(file, total); /* to what it takes, which was not known before */
     if (moved != NULL)
         file = *out = moved;
+    else if (total > file->memory)
+        file->siblings = 0; /* no room for the path: then it goes by itself */
     file->memory = total;
-    text = representation_content(file) + content;
+    at = representation_content(file) + content;
     file->bytes = in_memory ? representation_content(file) : NULL;
-    file->etag = memcpy(text, etag, file->etag_length + 1);
-    text += file->etag_length + 1;
-    file->media_type = memcpy(text, description->media_type, file->media_type_length + 1);
-    text += file->media_type_length + 1;
-    file->fields = memcpy(text, fields, file->fields_length + 1);
+    file->etag = put(&at, etag, file->etag_length);
+    file->media_type = put(&at, description->media_type, file->media_type_length);
+    file->fields = put(&at, fields, file->fields_length);
+    if (file->siblings != 0)
+        put_path(file, &at, description->path);
 }
 
 struct representation *representation_ref(struct representation *representation)

@@ -13,6 +13,8 @@
 #include <stdint.h>
 #include <time.h>
 
+#include "files/coding.h"
+
 enum representation_kind {
     REPRESENTATION_FILE,
     REPRESENTATION_DIRECTORY, /* a directory without an index file */
@@ -33,9 +35,17 @@ struct representation {
     const char *media_type; /* FILE: the value of Content-Type */
     const char *bytes;      /* FILE: all of the content, if small enough; else NULL */
     const char *fields;     /* FILE: the prebuilt fields of a 200, each with its CRLF: Content-Type,
-                               Content-Length, Last-Modified, ETag, Accept-Ranges */
+                               Content-Length, Content-Encoding, Last-Modified, ETag,
+                               Accept-Ranges */
     size_t fields_length;
     size_t etag_length, media_type_length;
+
+    /* FILE: precompressed siblings. */
+    enum coding coding; /* it is one, packed so: media_type is that of the file it stands for */
+    unsigned siblings;  /* CODING_BIT()s of those that may be sent instead */
+    bool is_negotiated; /* Accept-Encoding has a say, even if there are no siblings now */
+    const char *path;   /* if it has siblings: its own path beneath the root, with a slash */
+    size_t path_length;
 
     size_t memory;                        /* private, as all below: bytes that it takes */
     struct root_view *view;               /* DIRECTORY: the root it was found beneath */

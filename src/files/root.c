@@ -221,6 +221,7 @@ int root_new(struct root **out, struct store *store, const struct root_options *
     root->store = store;
     root->symlinks = options->symlinks;
     root->dotfiles = options->dotfiles;
+    root->precompressed = options->precompressed;
     error = copy_path(root, options->path);
     if (error == 0)
         error = copy_index(root, options->index);
@@ -269,7 +270,7 @@ bool root_refuses(const struct root *root, const char *path, size_t length, stru
         *out = (struct refusal){404, -EINVAL, "the path does not begin with a slash"};
         return true;
     }
-    if (length + root->index_longest >= PATH_MAX) {
+    if (length + root->index_longest + CODING_SUFFIX_BYTES >= PATH_MAX) {
         *out = (struct refusal){414, -ENAMETOOLONG, "the path is longer than any can be"};
         return true;
     }

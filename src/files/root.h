@@ -45,6 +45,7 @@ struct root {
     unsigned index_count;
     size_t index_longest;
     bool dotfiles;
+    bool precompressed;
 
     struct root_view *view; /* NULL: there is none now, `error` says why */
     int error;

@@ -67,6 +67,7 @@ struct root_options {
     enum root_symlinks symlinks;
     const char *const *index; /* names of index files, tried in order; NULL-terminated */
     bool dotfiles;            /* serve names that begin with a dot, beside /.well-known/ */
+    bool precompressed;       /* look for siblings (coding.h) */
 };
 
 /* Opens a root directory (blocking: at start). The store owns it. 0 or a negative errno. */
@@ -81,11 +82,23 @@ void store_refresh(struct store *store);
 struct lookup;
 typedef void lookup_fn(struct lookup *lookup);
 
+/*
+ * Picks one of the codings that there are (CODING_BIT()s, never none), or CODING_NONE for the file
+ * itself. Called only where siblings lie beside a file; again with fewer if that one had gone.
+ */
+typedef enum coding lookup_choose_fn(struct lookup *lookup, unsigned available);
+
 /* A lookup under way; embedded by the caller, the store's until it is done. */
 struct lookup {
     struct representation *result; /* when done: a reference, the caller's */
     lookup_fn *fn;
-    struct fill *fill;              /* private, as all below */
+    lookup_choose_fn *choose;     /* private, as all below */
+    struct representation *whole; /* the file itself, while a sibling of it is looked up */
+    enum coding coding;           /* of that sibling */
+    unsigned available;           /* siblings that have not been tried */
+    struct store *store;
+    struct root *root;
+    struct fill *fill;              /* NULL: nothing is looked up */
     struct lookup *next, *previous; /* waiting for the same answer */
 };
 
@@ -97,6 +110,20 @@ struct lookup {
  */
 bool lookup_start(struct lookup *lookup, struct store *store, struct root *root, const char *path,
                   size_t length, lookup_fn *fn);
+
+struct lookup_target {
+    struct store *store;
+    struct root *root;
+    const char *path;
+    size_t length;
+};
+
+/*
+ * The same, but where a file has precompressed siblings `choose` decides which of them is the
+ * answer. It may be called before this returns.
+ */
+bool lookup_negotiate(struct lookup *lookup, const struct lookup_target *target,
+                      lookup_choose_fn *choose, lookup_fn *fn);
 
 /* Gives a pending lookup up: `fn` is not called and the memory is the caller's at once. */
 void lookup_cancel(struct lookup *lookup);

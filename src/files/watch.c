@@ -11,6 +11,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -157,6 +158,17 @@ int watch_start(struct watches *watches, struct watch_user *user, enum watch_kin
         user->next->link = &user->next;
     watch->users = user;
     return 0;
+}
+
+int watch_start_open(struct watches *watches, struct watch_user *user, enum watch_kind kind, int fd,
+                     const char *path, uint32_t mask)
+{
+    char link[32];
+    int error;
+
+    snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+    error = watch_start(watches, user, kind, link, mask & ~(uint32_t)IN_DONT_FOLLOW);
+    return error == -ENOENT ? watch_start(watches, user, kind, path, mask) : error;
 }
 
 void watch_stop(struct watches *watches, struct watch_user *user)

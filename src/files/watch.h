@@ -17,6 +17,7 @@ enum watch_kind {
     WATCH_NONE, /* all zero is a user that watches nothing */
     WATCH_DIRECTORY,
     WATCH_FILE,
+    WATCH_SIBLING,
     WATCH_ROOT_PATH,
 };
 
@@ -59,6 +60,13 @@ void watches_fini(struct watches *watches);
  */
 int watch_start(struct watches *watches, struct watch_user *user, enum watch_kind kind,
                 const char *path, uint32_t mask);
+
+/*
+ * The same for what is open as `fd`, so that no path is walked (which may wait for a disk) and no
+ * other file can have slipped in. `path` is used only where there is no /proc.
+ */
+int watch_start_open(struct watches *watches, struct watch_user *user, enum watch_kind kind, int fd,
+                     const char *path, uint32_t mask);
 
 /* Safe in on_event, for any user. Nothing happens if it watches nothing. */
 void watch_stop(struct watches *watches, struct watch_user *user);

@@ -26,6 +26,7 @@ struct response {
     bool has_length;         /* Content-Length is among them */
     bool is_generated;       /* an error, a redirect: of the location's headers, only those that are
                                 of every answer apply */
+    bool varies;             /* with Accept-Encoding: Vary says so, merged with a configured one */
 
     /* The content, one of: */
     struct http_text text;          /* copied at once */

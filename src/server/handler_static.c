@@ -124,13 +124,36 @@ static void on_lookup(struct lookup *lookup)
     representation_unref(&found);
 }
 
+/*
+ * Called only for a file that has siblings. Among those that weigh the same the smallest kind is
+ * taken, and the file itself only if it weighs more than all: it is the largest.
+ */
+static enum coding choose_coding(struct lookup *lookup, unsigned available)
+{
+    const struct exchange *exchange = EVIX_CONTAINER_OF(lookup, struct exchange, state.lookup);
+    struct http_text names[CODING_COUNT] = {HTTP_TEXT("identity")};
+    enum coding best = CODING_NONE;
+    int weights[CODING_COUNT];
+
+    if (http_request_field(exchange->request, HTTP_FIELD_ACCEPT_ENCODING) == NULL)
+        return CODING_NONE;
+    for (enum coding i = CODING_NONE + 1; i < CODING_COUNT; i++)
+        names[i] = http_text_of(coding_name(i));
+    http_coding_weights(exchange->request, names, CODING_COUNT, weights);
+    for (enum coding i = CODING_NONE + 1; i < CODING_COUNT; i++)
+        if ((available & CODING_BIT(i)) != 0 && weights[i] != 0 &&
+            (best == CODING_NONE ? weights[i] >= weights[best] : weights[i] > weights[best]))
+            best = i;
+    return best;
+}
+
 static void find(struct exchange *exchange, const char *path, size_t length)
 {
-    struct worker *worker = exchange->worker;
+    struct lookup_target target = {exchange->worker->store, exchange->route->root, path, length};
     struct lookup *lookup = &exchange->state.lookup;
     struct representation *found;
 
-    if (!lookup_start(lookup, worker->store, exchange->route->root, path, length, on_lookup)) {
+    if (!lookup_negotiate(lookup, &target, choose_coding, on_lookup)) {
         if (!exchange_defer(exchange)) {
             lookup_cancel(lookup);
             exchange_fail(exchange, 503, "no memory for a request that waits for the disk");

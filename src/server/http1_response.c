@@ -180,7 +180,9 @@ static struct http_text configured_fields(const struct exchange *exchange,
                                       : (struct http_text){0};
     if (response->is_generated)
         return exchange->route->fields_always;
-    return exchange->is_fallback ? exchange->route->fields_fallback : exchange->route->fields;
+    if (exchange->is_fallback)
+        return exchange->route->fields_fallback[response->varies];
+    return exchange->route->fields[response->varies];
 }
 
 /* Writes the head, and `text` behind it. False: there is no memory, the connection was ended. */

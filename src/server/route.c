@@ -71,39 +71,91 @@ static size_t fields_length(const struct config_header *headers, size_t count)
     return length;
 }
 
+static bool is_vary(const struct config_header *header)
+{
+    return http_text_equal_nocase(http_text_of(header->name), HTTP_TEXT("Vary"));
+}
+
+/* All but Vary, which write_vary() writes. */
 static void write_fields(struct http_writer *writer, const struct config_header *headers,
                          size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        http_write_named_field(writer, http_text_of(headers[i].name),
-                               http_text_of(headers[i].value));
+        if (!is_vary(&headers[i]))
+            http_write_named_field(writer, http_text_of(headers[i].name),
+                                   http_text_of(headers[i].value));
+}
+
+static struct http_text vary_of(const struct config_header *headers, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (is_vary(&headers[i]))
+            return http_text_of(headers[i].value);
+    return (struct http_text){0};
+}
+
+static bool has_member(struct http_text list, struct http_text wanted)
+{
+    struct http_text member;
+
+    while (http_text_next_member(&list, &member))
+        if (http_text_equal_nocase(member, wanted))
+            return true;
+    return false;
+}
+
+/* RFC 9110 12.5.5: what is configured and what is ours in one field, each name once. */
+static void write_vary(struct http_writer *writer, struct http_text configured,
+                       struct http_text own)
+{
+    const char *before = configured.length != 0 ? ", " : "";
+    char *start = writer->at;
+    struct http_text member;
+
+    http_write(writer, HTTP_TEXT("Vary: "));
+    http_write(writer, configured);
+    while (!has_member(configured, HTTP_TEXT("*")) && http_text_next_member(&own, &member)) {
+        if (has_member(configured, member))
+            continue;
+        http_write(writer, http_text_of(before));
+        http_write(writer, member);
+        before = ", ";
+    }
+    if (*before == '\0')
+        writer->at = start; /* nothing varies */
+    else
+        http_write(writer, HTTP_TEXT("\r\n"));
 }
 
 /* Those of every answer, nosniff among them unless it is set otherwise. */
 static struct http_text write_always(struct http_writer *writer,
-                                     const struct config_location *location)
+                                     const struct config_location *location, struct http_text vary)
 {
     const struct config_header *always = location->headers_always;
+    size_t count = location->header_always_count;
     char *start = writer->at;
 
-    write_fields(writer, always, location->header_always_count);
-    if (!has_header(always, location->header_always_count, nosniff))
+    write_fields(writer, always, count);
+    write_vary(writer, vary_of(always, count), vary);
+    if (!has_header(always, count, nosniff))
         http_write_named_field(writer, http_text_of(nosniff), HTTP_TEXT("nosniff"));
     return (struct http_text){start, (size_t)(writer->at - start)};
 }
 
 /* Those of what is served: each name once, and the more special one. */
 static struct http_text write_all(struct http_writer *writer,
-                                  const struct config_location *location)
+                                  const struct config_location *location, struct http_text vary)
 {
     const struct config_header *headers = location->headers, *always = location->headers_always;
     size_t count = location->header_count, always_count = location->header_always_count;
+    struct http_text configured = vary_of(headers, count);
     char *start = writer->at;
 
     write_fields(writer, headers, count);
     for (size_t i = 0; i < always_count; i++)
         if (!has_header(headers, count, always[i].name))
             write_fields(writer, &always[i], 1);
+    write_vary(writer, configured.length != 0 ? configured : vary_of(always, always_count), vary);
     if (!has_header(headers, count, nosniff) && !has_header(always, always_count, nosniff))
         http_write_named_field(writer, http_text_of(nosniff), HTTP_TEXT("nosniff"));
     return (struct http_text){start, (size_t)(writer->at - start)};
@@ -112,22 +164,25 @@ static struct http_text write_all(struct http_writer *writer,
 /* The configured headers as they are sent, in one piece of memory, which `fields` begins with. */
 static int build_fields(struct route *route)
 {
+    static const struct http_text coding = {"Accept-Encoding", 15}, none = {0};
     const struct config_location *location = route->location;
     struct http_writer writer;
-    size_t always = fields_length(location->headers_always, location->header_always_count) +
-                    sizeof(nosniff) + 16;
-    size_t length = fields_length(location->headers, location->header_count) + 3 * always +
-                    ROUTE_FALLBACK_VARIES.length;
+    size_t own = sizeof(nosniff) + sizeof("Vary: , Accept-Encoding" ROUTE_FALLBACK_NAMES) + 16;
+    size_t length =
+        5 * (fields_length(location->headers, location->header_count) +
+             fields_length(location->headers_always, location->header_always_count) + own);
     char *memory = malloc(length);
 
     if (memory == NULL)
         return -ENOMEM;
     http_writer_init(&writer, memory, length);
-    route->fields = write_all(&writer, location);
-    route->fields_always = write_always(&writer, location);
-    route->fields_fallback = write_always(&writer, location);
-    http_write(&writer, ROUTE_FALLBACK_VARIES);
-    route->fields_fallback.length += ROUTE_FALLBACK_VARIES.length;
+    route->fields[false] = write_all(&writer, location, none);
+    route->fields[true] = write_all(&writer, location, coding);
+    route->fields_always = write_always(&writer, location, none);
+    route->fields_fallback[false] =
+        write_always(&writer, location, HTTP_TEXT(ROUTE_FALLBACK_NAMES));
+    route->fields_fallback[true] =
+        write_always(&writer, location, HTTP_TEXT(ROUTE_FALLBACK_NAMES ", Accept-Encoding"));
     assert(!writer.failed);
     return 0;
 }
@@ -149,7 +204,11 @@ static int open_root(struct route *route, const struct config *config, struct st
 {
     const struct config_location *location = route->location;
     struct root_options options = {
-        .path = location->root, .symlinks = symlinks_of(config), .dotfiles = location->dotfiles};
+        .path = location->root,
+        .symlinks = symlinks_of(config),
+        .dotfiles = location->dotfiles,
+        .precompressed = location->precompressed,
+    };
     const char **index = calloc(location->index_count + 1, sizeof(*index));
 
     if (index == NULL)
@@ -249,7 +308,7 @@ void route_table_fini(struct route_table *table)
         struct route_host *host = &table->hosts[i];
 
         for (size_t j = 0; host->routes != NULL && j < host->config->location_count; j++)
-            free((char *)(uintptr_t)host->routes[j].fields.data);
+            free((char *)(uintptr_t)host->routes[j].fields[false].data);
         free(host->routes);
     }
     free(table->hosts);

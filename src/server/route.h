@@ -12,17 +12,19 @@ struct handler;
 struct access_log;
 
 /* What the choice between a fallback and a 404 depends on (RFC 9110 12.5.5). */
-#define ROUTE_FALLBACK_VARIES HTTP_TEXT("Vary: Accept, Sec-Fetch-Dest\r\n")
+#define ROUTE_FALLBACK_NAMES  "Accept, Sec-Fetch-Dest"
+#define ROUTE_FALLBACK_VARIES HTTP_TEXT("Vary: " ROUTE_FALLBACK_NAMES "\r\n")
 
 /* A location, with what is worked out once. */
 struct route {
     const struct config_location *location;
     const struct handler *handler;
-    struct root *root;                /* static handler; the store's */
-    struct http_text fields;          /* its configured headers as lines, for 2xx and 304 */
-    struct http_text fields_always;   /* and for all else, */
-    struct http_text fields_fallback; /* but for a fallback */
-    bool is_guarded;                  /* not everybody may pass: see guard.h */
+    struct root *root;                   /* static handler; the store's */
+    struct http_text fields[2];          /* its configured headers as lines, for 2xx and 304;
+                                            [true]: with Accept-Encoding in Vary */
+    struct http_text fields_always;      /* and for all else, */
+    struct http_text fields_fallback[2]; /* but for a fallback */
+    bool is_guarded;                     /* not everybody may pass: see guard.h */
 };
 
 struct route_host {

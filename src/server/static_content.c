@@ -8,6 +8,7 @@
 
 #include "files/hash.h"
 #include "http/condition.h"
+#include "http/negotiate.h"
 #include "http/range.h"
 #include "http/response.h"
 #include "server/body_parts.h"
@@ -42,6 +43,12 @@ static void write_validators(struct http_writer *writer, const struct representa
         http_write_date_field(writer, HTTP_FIELD_LAST_MODIFIED, file->modified);
 }
 
+/* Whether another representation could have been sent, had the client asked for it. */
+static bool varies(const struct representation *file)
+{
+    return file->siblings != 0 || file->coding != CODING_NONE;
+}
+
 /* RFC 9110 15.4.5: the fields that a 200 would have had and a cache needs. */
 static void answer_not_modified(struct exchange *exchange, const struct representation *file)
 {
@@ -54,6 +61,7 @@ static void answer_not_modified(struct exchange *exchange, const struct represen
                                    .status = 304,
                                    .reason = "the client's copy is current",
                                    .fields = {memory, (size_t)(writer.at - memory)},
+                                   .varies = varies(file),
                                });
 }
 
@@ -88,8 +96,10 @@ static bool attach_content(struct exchange *exchange, struct response *response,
 
 static void answer_whole(struct exchange *exchange, struct representation *file)
 {
-    struct response response = {
-        .status = 200, .fields = {file->fields, file->fields_length}, .has_length = true};
+    struct response response = {.status = 200,
+                                .fields = {file->fields, file->fields_length},
+                                .has_length = true,
+                                .varies = varies(file)};
 
     if (attach_content(exchange, &response, file, 0, file->size))
         exchange_respond(exchange, &response);
@@ -98,6 +108,9 @@ static void answer_whole(struct exchange *exchange, struct representation *file)
 /* What every 206 says of the representation (RFC 9110 15.3.7), beside its type and its range. */
 static void write_part_fields(struct http_writer *writer, const struct representation *file)
 {
+    if (file->coding != CODING_NONE)
+        http_write_field(writer, HTTP_FIELD_CONTENT_ENCODING,
+                         http_text_of(coding_name(file->coding)));
     write_validators(writer, file);
     http_write_field(writer, HTTP_FIELD_ACCEPT_RANGES, HTTP_TEXT("bytes"));
 }
@@ -105,7 +118,7 @@ static void write_part_fields(struct http_writer *writer, const struct represent
 static void answer_range(struct exchange *exchange, struct representation *file,
                          const struct http_range *range)
 {
-    struct response response = {.status = 206};
+    struct response response = {.status = 206, .varies = varies(file)};
     char memory[FIELD_BYTES];
     struct http_writer writer;
 
@@ -121,7 +134,7 @@ static void answer_range(struct exchange *exchange, struct representation *file,
 static void answer_parts(struct exchange *exchange, struct representation *file,
                          const struct http_multipart *multipart, const struct http_ranges *ranges)
 {
-    struct response response = {.status = 206};
+    struct response response = {.status = 206, .varies = varies(file)};
     char memory[FIELD_BYTES];
     struct http_writer writer;
 
@@ -208,10 +221,24 @@ static bool has_conditions(const struct http_request *request)
            http_request_field(request, HTTP_FIELD_IF_UNMODIFIED_SINCE) != NULL;
 }
 
+/*
+ * RFC 9110 12.5.3: what has no coding is acceptable unless excluded. Of what is never packed there
+ * is nothing to negotiate about, so it is sent all the same.
+ */
+static bool is_refused(const struct exchange *exchange, const struct representation *file)
+{
+    return file->is_negotiated && http_identity_is_refused(exchange->request);
+}
+
 void static_answer_file(struct exchange *exchange, struct representation *file)
 {
     struct http_validators validators;
 
+    if (is_refused(exchange, file)) {
+        exchange_fail_with(exchange, 406, "identity is refused, and no acceptable coding is there",
+                           HTTP_TEXT("Vary: Accept-Encoding\r\n"));
+        return;
+    }
     clock_update(&exchange->worker->clock);
     if (!has_conditions(exchange->request)) {
         answer_content(exchange, file);

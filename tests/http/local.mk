@@ -19,6 +19,7 @@ HTTP_MODULES = \
 	tests/http/test_paths \
 	tests/http/test_persistence \
 	tests/http/test_policy \
+	tests/http/test_precompressed \
 	tests/http/test_ranges \
 	tests/http/test_redirects \
 	tests/http/test_routing \

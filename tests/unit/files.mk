@@ -5,7 +5,8 @@ files_unit_tests = \
 	tests/unit/test_evict tests/unit/test_fill tests/unit/test_freshness \
 	tests/unit/test_hash tests/unit/test_listing tests/unit/test_listing_page \
 	tests/unit/test_lookup tests/unit/test_media_type tests/unit/test_root \
-	tests/unit/test_store tests/unit/test_validator tests/unit/test_watch
+	tests/unit/test_sibling tests/unit/test_store tests/unit/test_validator \
+	tests/unit/test_watch
 check_PROGRAMS += $(files_unit_tests)
 TESTS += $(files_unit_tests)
 
@@ -60,6 +61,10 @@ tests_unit_test_media_type_LDADD = $(files_unit_ldadd)
 tests_unit_test_root_SOURCES = tests/unit/test_root.c $(files_unit_fixture)
 tests_unit_test_root_CFLAGS = $(files_unit_cflags)
 tests_unit_test_root_LDADD = $(files_unit_ldadd)
+
+tests_unit_test_sibling_SOURCES = tests/unit/test_sibling.c $(files_unit_fixture)
+tests_unit_test_sibling_CFLAGS = $(files_unit_cflags)
+tests_unit_test_sibling_LDADD = $(files_unit_ldadd)
 
 tests_unit_test_store_SOURCES = tests/unit/test_store.c $(files_unit_fixture)
 tests_unit_test_store_CFLAGS = $(files_unit_cflags)

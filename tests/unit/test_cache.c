@@ -24,8 +24,8 @@ static char roots[2];
 static struct entry *add(struct cache *cache, struct root *root, const char *path,
                          struct representation *answer)
 {
-    uint64_t hash = cache_hash(cache, root, path, strlen(path));
-    struct entry *entry = entry_new(root, hash, path, strlen(path));
+    struct cache_key key = cache_key(cache, root, path, strlen(path), CODING_NONE);
+    struct entry *entry = entry_new(&key);
 
     ck_assert_ptr_nonnull(entry);
     ck_assert_ptr_nonnull(answer);
@@ -37,7 +37,9 @@ static struct entry *add(struct cache *cache, struct root *root, const char *pat
 
 static struct entry *look(struct cache *cache, struct root *root, const char *path)
 {
-    return cache_find(cache, cache_hash(cache, root, path, strlen(path)), root, path, strlen(path));
+    struct cache_key key = cache_key(cache, root, path, strlen(path), CODING_NONE);
+
+    return cache_find(cache, &key);
 }
 
 static struct representation *absent(void)
@@ -84,6 +86,11 @@ END_TEST
 /* The same hash for all, and yet each finds its own. */
 START_TEST(forced_collisions)
 {
+    static const struct cache_key others[] = {
+        {ROOT(0), "/100", 4, CODING_NONE, 0x1234},
+        {ROOT(1), "/1", 2, CODING_NONE, 0x1234},
+        {ROOT(0), "/1", 2, CODING_GZIP, 0x1234},
+    };
     struct cache cache;
     char path[16];
 
@@ -92,7 +99,7 @@ START_TEST(forced_collisions)
         struct entry *entry;
 
         snprintf(path, sizeof(path), "/%d", i);
-        entry = entry_new(ROOT(0), 0x1234, path, strlen(path));
+        entry = entry_new(&(struct cache_key){ROOT(0), path, strlen(path), CODING_NONE, 0x1234});
         cache_insert(&cache, entry);
         entry->answer = representation_absent(404, -i, "test");
         cache_settle(&cache, entry);
@@ -101,12 +108,13 @@ START_TEST(forced_collisions)
         const struct entry *entry;
 
         snprintf(path, sizeof(path), "/%d", i);
-        entry = cache_find(&cache, 0x1234, ROOT(0), path, strlen(path));
+        entry = cache_find(&cache,
+                           &(struct cache_key){ROOT(0), path, strlen(path), CODING_NONE, 0x1234});
         ck_assert_ptr_nonnull(entry);
         ck_assert_int_eq(entry->answer->error, -i);
     }
-    ck_assert_ptr_null(cache_find(&cache, 0x1234, ROOT(0), "/100", 4));
-    ck_assert_ptr_null(cache_find(&cache, 0x1234, ROOT(1), "/1", 2));
+    for (size_t i = 0; i < COUNT(others); i++)
+        ck_assert_ptr_null(cache_find(&cache, &others[i]));
     cache_fini(&cache);
 }
 END_TEST
@@ -212,11 +220,13 @@ END_TEST
 START_TEST(unfinished)
 {
     struct cache cache;
+    struct cache_key key;
     struct entry *entry;
     char fill;
 
     make(&cache, 1, 1, UINT64_MAX);
-    entry = entry_new(ROOT(0), cache_hash(&cache, ROOT(0), "/x", 2), "/x", 2);
+    key = cache_key(&cache, ROOT(0), "/x", 2, CODING_NONE);
+    entry = entry_new(&key);
     entry->fill = (struct fill *)(void *)&fill;
     cache_insert(&cache, entry);
     add(&cache, ROOT(0), "/1", absent());

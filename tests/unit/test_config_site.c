@@ -74,6 +74,7 @@ START_TEST(test_defaults)
     ck_assert_uint_eq(host->locations[0].index_count, 1);
     ck_assert_str_eq(host->locations[0].index[0], "index.html");
     ck_assert(!host->locations[0].listing && !host->locations[0].dotfiles);
+    ck_assert(host->locations[0].precompressed);
     ck_assert_uint_eq(host->locations[0].header_count, 0);
     ck_assert_uint_eq(host->locations[0].redirect_status, 0);
     ck_assert_str_eq(host->locations[0].redirect_to, "");
