@@ -1,12 +1,19 @@
 # SPDX-License-Identifier: MIT
 # The yardstick, on demand: make scripts/wrk/floor.
 EXTRA_PROGRAMS += scripts/wrk/floor
-scripts_wrk_floor_SOURCES = scripts/wrk/floor.c
+scripts_wrk_floor_SOURCES = \
+	scripts/wrk/floor.c scripts/wrk/floor.h \
+	scripts/wrk/floor_epoll.c \
+	scripts/wrk/floor_io_uring.c \
+	scripts/wrk/floor_poll.c \
+	scripts/wrk/floor_threads.c
 scripts_wrk_floor_CFLAGS = $(AM_CFLAGS) $(LIBURING_CFLAGS)
-scripts_wrk_floor_LDADD = $(LIBURING_LIBS)
+scripts_wrk_floor_LDADD = $(LIBURING_LIBS) -lpthread
 
 EXTRA_DIST += \
 	scripts/wrk/access-sample.txt \
+	scripts/wrk/baseline.py \
+	scripts/wrk/c10k \
 	scripts/wrk/close.lua \
 	scripts/wrk/compare \
 	scripts/wrk/conditional.lua \
