@@ -66,11 +66,12 @@ def bars(panels, columns, unit):
 
 def curves(panels, columns):
     """Lines over connections: (title, unit, [(name, [(x, y)])]) a panel, both axes logarithmic.
-    The key stands in the last panel."""
+    The key stands right of them all."""
     rows = -(-len(panels) // columns)
-    script = [f"set multiplot layout {rows},{columns}", "set logscale xy", "set xlabel 'connections'",
+    script = [f"set multiplot layout {rows},{columns} margins 0.05,0.86,0.08,0.94 spacing 0.06,0.15",
+              "set logscale xy", "set xlabel 'connections'",
               "set grid lc rgb '#dddddd'", "set border 3 lc rgb '#888888'", "set tics nomirror",
-              "set format x '%g'", "set format y '%g'", "set xrange [8:14000]"]
+              "set format x '%g'", "set format y '10^{%L}'", "set xrange [8:14000]"]
     for number, (title, unit, series) in enumerate(panels):
         script += [f"set title {quoted(title)}", f"set ylabel {quoted(unit)}"]
         plots = []
@@ -82,6 +83,6 @@ def curves(panels, columns):
             plots.append(f"$line{number}_{place} using 1:2 with linespoints lw {width} pt 7 ps 0.5 "
                          f"lc rgb '{LINES[place % len(LINES)]}' title {quoted(name)}")
         last = number == len(panels) - 1
-        script.append("set key outside right top" if last else "unset key")
+        script.append("set key at screen 0.99,0.94" if last else "unset key")
         script.append("plot " + ", ".join(plots))
     return "\n".join(script + ["unset multiplot"])
