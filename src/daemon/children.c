@@ -11,6 +11,7 @@
 #include "daemon/respawn.h"
 #include "daemon/worker_process.h"
 #include "log/log.h"
+#include "server/worker.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -31,6 +32,8 @@ struct child {
     bool is_ready;              /* in this life */
     bool was_ready;             /* in this life or an earlier one */
     bool wants_reopen;          /* told to open its logs anew before it was ready for the signal */
+    bool is_asked;              /* for a sign of life, and owes it */
+    unsigned unheard;           /* times that a sign of life was missed */
     uint64_t started_ms;
     uint32_t delay_ms; /* before this life */
     struct evix_io control;
@@ -71,12 +74,14 @@ static void note_ready(struct child *child)
 static void on_control(struct evix_io *io, unsigned events)
 {
     struct child *child = EVIX_CONTAINER_OF(io, struct child, control);
-    char byte;
+    char word;
     (void)events;
-    ssize_t length = recv(child->control_fd, &byte, 1, MSG_DONTWAIT);
+    ssize_t length = recv(child->control_fd, &word, 1, MSG_DONTWAIT);
     if (length > 0) {
-        if (!child->is_ready)
+        if (word == WORKER_SERVES && !child->is_ready)
             note_ready(child);
+        else if (word == WORKER_ALIVE)
+            child->is_asked = false;
     } else if (length == 0 || (errno != EAGAIN && errno != EINTR)) {
         close_control(child); /* the worker is about to end; SIGCHLD tells how it went */
     }
@@ -134,6 +139,8 @@ static int start_child(struct child *child)
     }
     child->pid = error;
     child->is_ready = false;
+    child->is_asked = false;
+    child->unheard = 0;
     child->wants_reopen = false;
     child->control_fd = pair[0];
     child->started_ms = evix_now_ms(children->options.loop);
@@ -288,6 +295,35 @@ void children_reopen_logs(struct children *children)
         else
             child->wants_reopen = true;
     }
+}
+
+/* Whoever has closed its end is about to end. */
+static void ask(struct child *child)
+{
+    char word = WORKER_ASKED;
+    if (!child->is_ready || child->is_asked || child->control_fd < 0)
+        return;
+    if (send(child->control_fd, &word, 1, MSG_NOSIGNAL | MSG_DONTWAIT) == 1)
+        child->is_asked = true;
+}
+
+/* Counted in turns of the master's loop, so that a master that was stopped does not blame them. */
+bool children_ask(struct children *children)
+{
+    bool are_alive = true;
+    for (unsigned i = 0; i < children->options.count && !children->is_stopping; i++) {
+        struct child *child = &children->table[i];
+        if (child->pid == 0 || (child->is_ready && !child->is_asked))
+            child->unheard = 0;
+        else if (++child->unheard >= CHILDREN_PATIENCE) {
+            log_event(LOG_LEVEL_ERROR, "worker %u (%ld) gives no sign of life: killed", i,
+                      (long)child->pid);
+            send_signal(child, SIGKILL);
+            are_alive = false;
+        }
+        ask(child);
+    }
+    return are_alive;
 }
 
 void children_fini(struct children *children)

@@ -62,6 +62,14 @@ void children_stop(struct children *children, int signal_number);
 /* Has the workers open their logs anew, those that just start as soon as they serve. */
 void children_reopen_logs(struct children *children);
 
+/*
+ * Asks each worker for a sign of life; to be called now and then. Who has missed CHILDREN_PATIENCE
+ * times in a row, or has not come to serving in that time, is killed, and replaced as after any
+ * death. False if there is such a one.
+ */
+#define CHILDREN_PATIENCE 3
+bool children_ask(struct children *children);
+
 /* Frees everything; no worker may be running. */
 void children_fini(struct children *children);
 

@@ -12,10 +12,12 @@ src_daemon_libdaemon_a_SOURCES = \
 	src/daemon/exit_code.h \
 	src/daemon/log_files.c src/daemon/log_files.h \
 	src/daemon/master.c src/daemon/master.h \
+	src/daemon/notify.c src/daemon/notify.h \
 	src/daemon/pid_file.c src/daemon/pid_file.h \
 	src/daemon/privileges.c src/daemon/privileges.h \
 	src/daemon/respawn.c src/daemon/respawn.h \
 	src/daemon/sandbox.c src/daemon/sandbox.h \
+	src/daemon/service.c src/daemon/service.h \
 	src/daemon/sockets.c src/daemon/sockets.h \
 	src/daemon/unix_socket.c src/daemon/unix_socket.h \
 	src/daemon/worker_process.c src/daemon/worker_process.h

@@ -17,6 +17,7 @@
 #include "daemon/log_files.h"
 #include "daemon/pid_file.h"
 #include "daemon/privileges.h"
+#include "daemon/service.h"
 #include "daemon/sockets.h"
 #include "log/log.h"
 
@@ -56,6 +57,7 @@ struct master {
     struct sockets sockets;
     struct counters *counters;
     struct children children;
+    struct service service;
     struct evix_timer deadline; /* of a stop; then workers are killed */
     struct watched {
         struct evix_signal watcher;
@@ -84,6 +86,7 @@ static void stop_gracefully(struct master *master, int number)
     uint32_t shutdown_ms = master->config->timeouts.shutdown_ms;
     log_event(stop_level(master), "stopping: finishing what is in flight");
     master->state = STATE_FINISHING;
+    service_stopping(&master->service);
     sockets_stop_listening(&master->sockets);
     if (shutdown_ms != 0)
         evix_timer_start(&master->deadline, (uint64_t)shutdown_ms + SHUTDOWN_GRACE_MS, 0);
@@ -95,6 +98,7 @@ static void stop_now(struct master *master)
     if (master->state != STATE_ENDING && master->exit_code == EXIT_CODE_CLEAN)
         log_event(stop_level(master), "stopping at once");
     master->state = STATE_ENDING;
+    service_stopping(&master->service);
     sockets_stop_listening(&master->sockets);
     evix_timer_start(&master->deadline, STOP_NOW_MS, 0);
     children_stop(&master->children, SIGINT);
@@ -112,6 +116,13 @@ static void on_all_ready(void *data)
         announce_on_stdout(&master->sockets, master->directory);
     else
         announce_in_log(&master->sockets);
+    service_ready(&master->service);
+}
+
+static bool ask_workers(void *data)
+{
+    struct master *master = data;
+    return children_ask(&master->children);
 }
 
 static void on_start_failed(void *data, int code)
@@ -232,6 +243,7 @@ static void close_loop(struct master *master)
 {
     unwatch_signals(master);
     evix_timer_stop(&master->deadline);
+    service_fini(&master->service);
     evix_loop_free(&master->loop);
 }
 
@@ -297,6 +309,10 @@ static void serve(struct master *master)
         goto free_counters;
     }
     evix_timer_init(&master->deadline, master->loop, on_deadline);
+    service_init(&master->service, &(struct service_options){.loop = master->loop,
+                                                             .counters = master->counters,
+                                                             .ask_workers = ask_workers,
+                                                             .data = master});
     if (config->pid_file[0] != '\0') {
         error = pid_file_write(config->pid_file);
         if (error < 0) {

@@ -168,14 +168,24 @@ static void on_signal(struct evix_signal *signal, int number)
     }
 }
 
+/* A master that can't be told has gone, which on_control() sees. */
+static void say(int control_fd, enum worker_word word)
+{
+    char byte = (char)word;
+    if (control_fd >= 0)
+        (void)!write(control_fd, &byte, 1);
+}
+
 /* The other end is the master's: its end means that the master is gone, however that came. */
 static void on_control(struct evix_io *io, unsigned events)
 {
     struct worker *worker = EVIX_CONTAINER_OF(io, struct worker, control);
-    char byte;
-    ssize_t length = read(io->fd, &byte, 1);
+    char word;
+    ssize_t length = read(io->fd, &word, 1);
 
     (void)events;
+    if (length > 0 && word == WORKER_ASKED)
+        say(io->fd, WORKER_ALIVE);
     if (length > 0 || (length < 0 && (errno == EAGAIN || errno == EINTR)))
         return;
     evix_io_stop(io);
@@ -404,13 +414,6 @@ static void tear_down(struct worker *worker)
     counters_free(&worker->own);
 }
 
-static void say_ready(int control_fd)
-{
-    /* A master that can't be told has gone, which on_control() sees. */
-    if (control_fd >= 0)
-        (void)!write(control_fd, "", 1);
-}
-
 int worker_run(const struct worker_options *options)
 {
     struct worker worker = {.config = options->config, .index = options->index};
@@ -424,7 +427,7 @@ int worker_run(const struct worker_options *options)
         tear_down(&worker);
         return EXIT_NO_START;
     }
-    say_ready(options->control_fd);
+    say(options->control_fd, WORKER_SERVES);
     error = evix_loop_run(worker.loop, EVIX_RUN_DEFAULT);
     if (error < 0)
         log_event(LOG_LEVEL_ERROR, "worker %u: the event loop failed: %s", options->index,

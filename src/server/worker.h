@@ -12,14 +12,21 @@
 struct counters;
 struct counters_slot;
 
+/* What is said on the stream between master and worker, a byte a word. */
+enum worker_word {
+    WORKER_SERVES = 's', /* the worker, once */
+    WORKER_ASKED = '?',  /* the master: does the loop turn? */
+    WORKER_ALIVE = '!',  /* the worker: it does */
+};
+
 struct worker_options {
     const struct config *config; /* outlives the call */
     unsigned index;              /* 0-based, for the log */
     const int *listeners;        /* one a config listener, in their order: listening, non-blocking;
                                     the worker takes the descriptors over */
     size_t listener_count;
-    int control_fd; /* a stream to the master: the worker writes one byte when it serves; at its end
-                       the master is gone and the worker stops gracefully. Taken over. -1: none */
+    int control_fd; /* a stream to the master, as above; at its end the master is gone and the
+                       worker stops gracefully. Taken over. -1: none */
     struct counters *counters;        /* shared with the other workers; outlives the call */
     struct counters_slot *slot;       /* this worker's; NULL: none was free */
     int (*confine)(const void *data); /* gives up rights that only the set-up needs, before anything

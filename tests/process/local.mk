@@ -3,6 +3,7 @@
 
 PROCESS_MODULES = \
 	tests/process/test_check \
+	tests/process/test_notify \
 	tests/process/test_privileges \
 	tests/process/test_signals \
 	tests/process/test_start \
