@@ -52,7 +52,9 @@ uring_sources = \
 	src/evix/uring_file.h \
 	src/evix/uring_op.c \
 	src/evix/uring_open.c \
-	src/evix/uring_open.h
+	src/evix/uring_open.h \
+	src/evix/uring_restrict.c \
+	src/evix/uring_restrict.h
 if LIBURING
 libevix_la_SOURCES += $(uring_sources)
 libevix_la_LIBADD += $(LIBURING_LIBS)

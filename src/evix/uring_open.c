@@ -6,6 +6,8 @@
  */
 #include "uring_open.h"
 
+#include "uring_restrict.h"
+
 #include <assert.h>
 #include <errno.h>
 
@@ -63,6 +65,7 @@ int uring_open(struct io_uring *ring, enum uring_use use, unsigned entries, unsi
 
 int uring_start(struct io_uring *ring)
 {
+    (void)!uring_restrict(ring); /* nothing that we do depends on it */
     /* liburing 2.3 declares io_uring_enable_rings() and does not export it. */
     int error = io_uring_register((unsigned)ring->ring_fd, IORING_REGISTER_ENABLE_RINGS, NULL, 0);
     if (error < 0)

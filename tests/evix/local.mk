@@ -17,6 +17,9 @@ EVIX_TESTS = \
 	tests/evix/test_teardown \
 	tests/evix/test_timer \
 	tests/evix/test_work
+if LIBURING
+EVIX_TESTS += tests/evix/test_ring_restricted
+endif
 check_PROGRAMS += $(EVIX_TESTS)
 TESTS += $(EVIX_TESTS)
 
@@ -50,6 +53,11 @@ tests_evix_test_op_LDADD = $(EVIX_TEST_LDADD)
 tests_evix_test_ring_forbidden_SOURCES = tests/evix/test_ring_forbidden.c
 tests_evix_test_ring_forbidden_CFLAGS = $(EVIX_TEST_CFLAGS)
 tests_evix_test_ring_forbidden_LDADD = $(EVIX_TEST_LDADD)
+# Looks at what the library does not show.
+tests_evix_test_ring_restricted_SOURCES = tests/evix/test_ring_restricted.c \
+	src/evix/uring_open.c src/evix/uring_restrict.c
+tests_evix_test_ring_restricted_CFLAGS = $(EVIX_TEST_CFLAGS) $(LIBURING_CFLAGS)
+tests_evix_test_ring_restricted_LDADD = $(LIBURING_LIBS) $(CHECK_LIBS)
 tests_evix_test_signal_SOURCES = tests/evix/test_signal.c \
 	tests/evix/each_backend.h tests/evix/under_valgrind.h
 tests_evix_test_signal_CFLAGS = $(EVIX_TEST_CFLAGS)
