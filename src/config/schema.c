@@ -82,6 +82,7 @@ static const struct schema_choice handlers[] = {
     {"static", CONFIG_HANDLER_STATIC},
     {"echo", CONFIG_HANDLER_ECHO},
     {"redirect", CONFIG_HANDLER_REDIRECT},
+    {"status", CONFIG_HANDLER_STATUS},
     {NULL, 0},
 };
 
@@ -469,7 +470,7 @@ static const struct schema_setting location_settings[] = {
      PLACE(struct config_location, handler),
      .standard = "static",
      .choices = handlers,
-     .about = "Who answers: files, the echo of what was sent, or a redirect."},
+     .about = "Who answers: files, the echo of what was sent, a redirect, or the server's status."},
     {.name = "root",
      .type = SCHEMA_DIRECTORY,
      PLACE(struct config_location, root),

@@ -22,6 +22,8 @@ src_files_libfiles_a_SOURCES = \
 	src/files/lookup.c \
 	src/files/media_type.c src/files/media_type.h \
 	src/files/node.c src/files/node.h \
+	src/files/page_style.h \
+	src/files/page_text.c src/files/page_text.h \
 	src/files/representation.c src/files/representation.h \
 	src/files/root.c src/files/root.h \
 	src/files/root_path.c src/files/root_path.h \

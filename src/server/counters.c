@@ -148,7 +148,7 @@ static void note_totals(struct counters_second *entry, const struct counters_dat
     __atomic_store_n(&entry->requests, sum_requests(data), __ATOMIC_RELAXED);
     __atomic_store_n(&entry->received, data->counts[COUNTER_RECEIVED], __ATOMIC_RELAXED);
     __atomic_store_n(&entry->sent, data->counts[COUNTER_SENT], __ATOMIC_RELAXED);
-    __atomic_store_n(&entry->busy_ns, data->counts[COUNTER_LOOP_BUSY_NS], __ATOMIC_RELAXED);
+    __atomic_store_n(&entry->cpu_ns, data->counts[COUNTER_CPU_NS], __ATOMIC_RELAXED);
     __atomic_store_n(&entry->lag_ns, lag_ns, __ATOMIC_RELAXED);
     __atomic_store_n(&entry->second, second, __ATOMIC_RELEASE);
 }

@@ -37,7 +37,7 @@ enum counter {
     COUNTER_LIMIT_BODY,        /* 413 */
     COUNTER_TIMEOUT_SHUTDOWN,  /* connections cut off at the end of a graceful stop */
     COUNTER_LOOP_ITERATIONS,   /* of the event loop; published once a second */
-    COUNTER_LOOP_BUSY_NS,      /* time that the loop did not sleep; likewise */
+    COUNTER_CPU_NS,            /* of the processes; likewise */
     COUNTER_COUNT
 };
 
@@ -73,7 +73,7 @@ struct counters_data {
 /* The totals as they were before anything of this second was counted. */
 struct counters_second {
     uint64_t second; /* of CLOCK_MONOTONIC; 0: not valid */
-    uint64_t requests, received, sent, busy_ns;
+    uint64_t requests, received, sent, cpu_ns;
     uint64_t lag_ns; /* the longest turn of the loop since the second noted before */
 };
 

@@ -90,7 +90,7 @@ static bool copy_second(const struct counters_second *entry, struct counters_sec
         .requests = load(&entry->requests),
         .received = load(&entry->received),
         .sent = load(&entry->sent),
-        .busy_ns = load(&entry->busy_ns),
+        .cpu_ns = load(&entry->cpu_ns),
         .lag_ns = load(&entry->lag_ns),
     };
     __atomic_thread_fence(__ATOMIC_ACQUIRE);
@@ -107,7 +107,7 @@ static void copy_now(const struct counters_slot *slot, struct counters_second *o
         .requests = counters_requests(&data, COUNTERS_CLASSES),
         .received = data.counts[COUNTER_RECEIVED],
         .sent = data.counts[COUNTER_SENT],
-        .busy_ns = data.counts[COUNTER_LOOP_BUSY_NS],
+        .cpu_ns = data.counts[COUNTER_CPU_NS],
     };
 }
 
@@ -139,24 +139,46 @@ static uint64_t difference(uint64_t later, uint64_t earlier)
     return later > earlier ? later - earlier : 0;
 }
 
-void counters_span_of(const struct counters_slot *slot, uint64_t from, uint64_t to,
-                      struct counters_span *out)
+void counters_history_read(const struct counters_slot *slot, struct counters_history *out)
 {
-    struct counters_second seconds[COUNTERS_SECONDS], now, first, last;
-
     for (unsigned i = 0; i < COUNTERS_SECONDS; i++)
-        if (!copy_second(&slot->seconds[i], &seconds[i]))
-            seconds[i] = (struct counters_second){0};
-    copy_now(slot, &now);
-    totals_at(seconds, &now, from, &first);
-    totals_at(seconds, &now, to, &last);
+        if (!copy_second(&slot->seconds[i], &out->seconds[i]))
+            out->seconds[i] = (struct counters_second){0};
+    copy_now(slot, &out->now);
+}
+
+void counters_history_span(const struct counters_history *history, uint64_t from, uint64_t to,
+                           struct counters_span *out)
+{
+    struct counters_second first, last;
+
+    totals_at(history->seconds, &history->now, from, &first);
+    totals_at(history->seconds, &history->now, to, &last);
     *out = (struct counters_span){
         .requests = difference(last.requests, first.requests),
         .received = difference(last.received, first.received),
         .sent = difference(last.sent, first.sent),
-        .busy_ns = difference(last.busy_ns, first.busy_ns),
-        .lag_ns = longest_lag(seconds, from, to),
+        .cpu_ns = difference(last.cpu_ns, first.cpu_ns),
+        .lag_ns = longest_lag(history->seconds, from, to),
     };
+}
+
+void counters_span_of(const struct counters_slot *slot, uint64_t from, uint64_t to,
+                      struct counters_span *out)
+{
+    struct counters_history history;
+
+    counters_history_read(slot, &history);
+    counters_history_span(&history, from, to, out);
+}
+
+void counters_span_add(struct counters_span *sum, const struct counters_span *more)
+{
+    sum->requests += more->requests;
+    sum->received += more->received;
+    sum->sent += more->sent;
+    sum->cpu_ns += more->cpu_ns;
+    sum->lag_ns = more->lag_ns > sum->lag_ns ? more->lag_ns : sum->lag_ns;
 }
 
 void counters_span_sum(const struct counters *counters, uint64_t from, uint64_t to,
@@ -167,11 +189,7 @@ void counters_span_sum(const struct counters *counters, uint64_t from, uint64_t 
         struct counters_span span;
 
         counters_span_of(&counters->slots[i], from, to, &span);
-        out->requests += span.requests;
-        out->received += span.received;
-        out->sent += span.sent;
-        out->busy_ns += span.busy_ns;
-        out->lag_ns = span.lag_ns > out->lag_ns ? span.lag_ns : out->lag_ns;
+        counters_span_add(out, &span);
     }
 }
 

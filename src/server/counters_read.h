@@ -28,13 +28,22 @@ const struct counters_slot *counters_taken(const struct counters *counters, unsi
 
 /* What happened in the seconds [from, to) of CLOCK_MONOTONIC; not more than a minute ago. */
 struct counters_span {
-    uint64_t requests, received, sent, busy_ns;
+    uint64_t requests, received, sent, cpu_ns;
     uint64_t lag_ns; /* the longest turn of the loop */
 };
 void counters_span_of(const struct counters_slot *slot, uint64_t from, uint64_t to,
                       struct counters_span *out);
+void counters_span_add(struct counters_span *sum, const struct counters_span *more);
 void counters_span_sum(const struct counters *counters, uint64_t from, uint64_t to,
                        struct counters_span *out);
+
+/* The same for many spans of one slot: the ring is copied once. */
+struct counters_history {
+    struct counters_second seconds[COUNTERS_SECONDS], now;
+};
+void counters_history_read(const struct counters_slot *slot, struct counters_history *out);
+void counters_history_span(const struct counters_history *history, uint64_t from, uint64_t to,
+                           struct counters_span *out);
 
 /* Latencies of about the last minute: 60 to 70 seconds. */
 void counters_recent_latency(const struct counters *counters, uint64_t now_ns,

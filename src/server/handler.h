@@ -31,5 +31,6 @@ struct handler {
 extern const struct handler handler_static;
 extern const struct handler handler_echo;
 extern const struct handler handler_redirect;
+extern const struct handler handler_status;
 
 #endif

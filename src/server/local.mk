@@ -19,6 +19,8 @@ src_server_libserver_a_SOURCES = \
 	src/server/counters.h \
 	src/server/counters_read.c \
 	src/server/counters_read.h \
+	src/server/counters_table.c \
+	src/server/counters_table.h \
 	src/server/deadline.c \
 	src/server/deadline.h \
 	src/server/echo_head.c \
@@ -39,6 +41,7 @@ src_server_libserver_a_SOURCES = \
 	src/server/handler_echo.c \
 	src/server/handler_redirect.c \
 	src/server/handler_static.c \
+	src/server/handler_status.c \
 	src/server/http1.c \
 	src/server/http1.h \
 	src/server/http1_response.c \
@@ -57,6 +60,15 @@ src_server_libserver_a_SOURCES = \
 	src/server/route.h \
 	src/server/static_content.c \
 	src/server/static_content.h \
+	src/server/status_chart.c \
+	src/server/status_json.c \
+	src/server/status_metrics.c \
+	src/server/status_number.c \
+	src/server/status_number.h \
+	src/server/status_page.c \
+	src/server/status_style.h \
+	src/server/status_view.c \
+	src/server/status_view.h \
 	src/server/transport.h \
 	src/server/transport_plain.c \
 	src/server/wait.h \

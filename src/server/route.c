@@ -46,6 +46,8 @@ static const struct handler *handler_of(const struct config_location *location)
         return &handler_echo;
     case CONFIG_HANDLER_REDIRECT:
         return &handler_redirect;
+    case CONFIG_HANDLER_STATUS:
+        return &handler_status;
     case CONFIG_HANDLER_STATIC:
         break;
     }

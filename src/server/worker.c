@@ -11,6 +11,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "http/date.h"
@@ -66,16 +67,26 @@ bool worker_client_address(const struct exchange *exchange, struct in6_addr *out
 
 /* ---- counting ---------------------------------------------------------------------------- */
 
+static uint64_t read_cpu_ns(void)
+{
+    struct timespec used = {0};
+
+    (void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+    return (uint64_t)used.tv_sec * COUNTERS_SECOND_NS + (uint64_t)used.tv_nsec;
+}
+
 void worker_note_second(struct worker *worker)
 {
     uint64_t now_ns = evix_now_ns(worker->loop);
     uint64_t *counts = worker->slot->data.counts;
-    struct evix_counters *before = &worker->loop_counted, now;
+    uint64_t cpu_ns = read_cpu_ns();
+    struct evix_counters loop;
 
-    evix_loop_counters(worker->loop, &now);
-    counters_add(&counts[COUNTER_LOOP_ITERATIONS], now.iterations - before->iterations);
-    counters_add(&counts[COUNTER_LOOP_BUSY_NS], now.busy_ns - before->busy_ns);
-    *before = now;
+    evix_loop_counters(worker->loop, &loop);
+    counters_add(&counts[COUNTER_LOOP_ITERATIONS], loop.iterations - worker->iterations_counted);
+    counters_add(&counts[COUNTER_CPU_NS], cpu_ns - worker->cpu_counted_ns);
+    worker->iterations_counted = loop.iterations;
+    worker->cpu_counted_ns = cpu_ns;
     counters_note_second(worker->slot, now_ns, evix_loop_take_lag_ns(worker->loop));
     worker->next_second_ns = (now_ns / COUNTERS_SECOND_NS + 1) * COUNTERS_SECOND_NS;
 }

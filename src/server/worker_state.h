@@ -33,11 +33,11 @@ struct worker {
     struct store *store;
     struct route_table routes;
     struct clock clock;
-    struct counters *counters;         /* all workers' */
-    struct counters_slot *slot;        /* this one's, where all that happens is counted */
-    struct counters *own;              /* holds it if none of the shared ones was free */
-    uint64_t next_second_ns;           /* the loop's time from which on another second is counted */
-    struct evix_counters loop_counted; /* of the loop's counters */
+    struct counters *counters;  /* all workers' */
+    struct counters_slot *slot; /* this one's, where all that happens is counted */
+    struct counters *own;       /* holds it if none of the shared ones was free */
+    uint64_t next_second_ns;    /* the loop's time from which on another second is counted */
+    uint64_t iterations_counted, cpu_counted_ns; /* of the loop, of the process */
     struct http_limits http_limits;
 
     /* Scratch for the request that is being looked at, and pools. */

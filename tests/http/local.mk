@@ -23,6 +23,7 @@ HTTP_MODULES = \
 	tests/http/test_ranges \
 	tests/http/test_redirects \
 	tests/http/test_routing \
+	tests/http/test_status \
 	tests/http/test_timeouts
 
 HTTP_TESTS = \
