@@ -120,11 +120,26 @@ static void say_why(const struct exchange *exchange, const struct response *resp
               exchange->route != NULL ? exchange->route->location->path : "");
 }
 
+static void note_limit(struct counters_slot *slot, int status)
+{
+    uint64_t *counts = slot->data.counts;
+
+    if (status == 413)
+        counters_add(&counts[COUNTER_LIMIT_BODY], 1);
+    else if (status == 414)
+        counters_add(&counts[COUNTER_LIMIT_TARGET], 1);
+    else if (status == 431)
+        counters_add(&counts[COUNTER_LIMIT_HEAD], 1);
+}
+
 static void note_request(const struct exchange *exchange)
 {
-    struct counters_data *counted = &exchange->worker->slot->data;
+    struct counters_slot *slot = exchange->worker->slot;
+    unsigned status = exchange->status;
 
-    counters_add(&counted->requests[exchange->request->method][exchange->status / 100], 1);
+    counters_add(&slot->data.requests[exchange->request->method][status / 100], 1);
+    if (status >= 400)
+        note_limit(slot, (int)status);
 }
 
 void exchange_respond(struct exchange *exchange, const struct response *response)
@@ -144,18 +159,6 @@ void exchange_fail(struct exchange *exchange, int status, const char *reason)
     exchange_fail_with(exchange, status, reason, (struct http_text){0});
 }
 
-static void note_limit(struct counters_slot *slot, int status)
-{
-    uint64_t *counts = slot->data.counts;
-
-    if (status == 413)
-        counters_add(&counts[COUNTER_LIMIT_BODY], 1);
-    else if (status == 414)
-        counters_add(&counts[COUNTER_LIMIT_TARGET], 1);
-    else if (status == 431)
-        counters_add(&counts[COUNTER_LIMIT_HEAD], 1);
-}
-
 void exchange_fail_with(struct exchange *exchange, int status, const char *reason,
                         struct http_text fields)
 {
@@ -170,7 +173,6 @@ void exchange_fail_plainly(struct exchange *exchange, int status, const char *re
     char lines[ERROR_PAGE_FIELD_BYTES];
     struct response response = {.status = status, .reason = reason, .is_generated = true};
 
-    note_limit(exchange->worker->slot, status);
     response.text = error_page_content(status, page);
     response.fields = error_page_fields(fields, lines);
     exchange_respond(exchange, &response);
