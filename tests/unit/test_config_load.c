@@ -173,7 +173,8 @@ static const struct {
      " { path = \"/d\"; redirect = { status = 300; to = \"//evil.example/\"; }; },\n"
      " { path = \"/e\"; redirect = { to = \"/a b\"; }; },\n"
      " { path = \"/f\"; redirect = { status = 301; }; } ); } );",
-     "test.conf:1: location.handler: expected \"static\", \"echo\" or \"redirect\", found "
+     "test.conf:1: location.handler: expected \"static\", \"echo\", \"redirect\" or \"status\", "
+     "found "
      "\"statc\"; did you mean \"static\"?\n"
      "test.conf:2: location.handler: \"redirect\" needs a redirect = { status = ...; to = ...; }\n"
      "test.conf:3: location.handler: expected \"redirect\", since the location has a redirect\n"
