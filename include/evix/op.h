@@ -104,8 +104,9 @@ EVIX_EXPORT void evix_socket_close(struct evix_socket *socket, evix_socket_fn *c
  * close-on-exec; the caller's) and evix_op_more(). Ends with an error, or when cancelled.
  * Without descriptors (EMFILE, ENFILE, ENOBUFS, ENOMEM) it ends with that error: start it again
  * when some came free, or after a while. Errors that belong to one connection (accept(2):
- * ECONNABORTED, EPROTO, ...) are passed over. At most 64 connections an iteration on
- * readiness-based backends, so that a burst cannot starve others.
+ * ECONNABORTED, EPROTO, ...) are passed over. At most 64 connections an iteration, so that a burst
+ * cannot starve others. Accepted is in this process's own calls, on io_uring too: what waits in the
+ * queue of a process that is killed is there for the next one that has the same listener.
  */
 EVIX_EXPORT void evix_accept(struct evix_op *op, struct evix_socket *listener, evix_op_fn *fn);
 

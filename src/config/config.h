@@ -116,6 +116,7 @@ struct config_listen {
     bool wildcard; /* given as PORT or :PORT, held as [::]; 0.0.0.0 will do without IPv6 */
     bool v6_only;  /* IPV6_V6ONLY: another listener has 0.0.0.0 with this port */
     unsigned backlog;
+    bool defer_accept; /* TCP_DEFER_ACCEPT */
     mode_t mode;       /* of a unix socket, as the next two */
     const char *owner; /* "": who starts evixd */
     const char *group; /* "": the group of who starts evixd */

@@ -275,6 +275,12 @@ static const struct schema_setting listen_settings[] = {
      .min = 1,
      .max = 65535,
      .about = "Connections that wait to be accepted; the kernel's somaxconn bounds it."},
+    {.name = "defer_accept",
+     .type = SCHEMA_BOOLEAN,
+     PLACE(struct config_listen, defer_accept),
+     .standard = "true",
+     .about = "HTTP over TCP: accept a connection when its first bytes have come, or after a "
+              "second without any."},
     {.name = "mode",
      .type = SCHEMA_MODE,
      PLACE(struct config_listen, mode),

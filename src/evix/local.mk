@@ -5,6 +5,8 @@ libevix_la_CFLAGS = $(AM_CFLAGS) $(LIBURING_CFLAGS) -fvisibility=hidden
 libevix_la_LDFLAGS = $(AM_LDFLAGS) -version-info $(EVIX_ABI)
 libevix_la_LIBADD =
 libevix_la_SOURCES = \
+	src/evix/accept.c \
+	src/evix/accept.h \
 	src/evix/async.c \
 	src/evix/backend.c \
 	src/evix/backend.h \

@@ -46,7 +46,7 @@ enum {
     SOCKET_READ_BLOCKED = 8, /* ready.c's, as those below: reading would block */
     SOCKET_WRITE_BLOCKED = 16,
     SOCKET_ENDED = 32,    /* hang-up, error or half-close seen: reading goes on to the end */
-    SOCKET_BACKEND = 256, /* this bit is the backend's */
+    SOCKET_BACKEND = 256, /* this bit and those above are the backend's */
 };
 
 static inline void op_queue_init(struct op_queue *queue)

@@ -2,14 +2,17 @@
 /*
  * The few system calls that differ between systems.
  * Does not retry, park or decide anything.
- * Called by ready.c, wake.c, signal.c and op.c.
+ * Called by accept.c, ready.c, uring_op.c, wake.c, signal.c and op.c.
  */
 #include "platform.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stddef.h>
 #include <unistd.h>
 #ifdef __linux__
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <sys/sendfile.h>
 #endif
 
@@ -37,6 +40,20 @@ int platform_accept(int fd)
     }
     return accepted;
 #endif
+}
+
+int platform_backlog(int fd)
+{
+#ifdef __linux__
+    struct tcp_info info; /* a listener's: tcpi_unacked is what waits to be accepted */
+    socklen_t length = sizeof(info);
+    if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &length) == 0 &&
+        length > offsetof(struct tcp_info, tcpi_unacked) && info.tcpi_state == TCP_LISTEN)
+        return (int)info.tcpi_unacked;
+#else
+    (void)fd;
+#endif
+    return -1;
 }
 
 #ifdef __linux__

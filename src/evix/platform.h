@@ -16,6 +16,9 @@
 /* accept(2) of a descriptor that does not block and is not inherited. */
 int platform_accept(int fd);
 
+/* How many connections wait to be accepted, or -1 where that is not told. */
+int platform_backlog(int fd);
+
 /* sendfile(2): up to `bytes` from `offset` of a file to a socket; 0 at the end of the file. */
 ssize_t platform_send_file(int socket, int file, int64_t offset, size_t bytes);
 

@@ -5,6 +5,7 @@
  * Does not speak to epoll and the like: a backend arms descriptors and reports events.
  * Called by the backends epoll, poll and kqueue.
  */
+#include "accept.h"
 #include "backend.h"
 #include "platform.h"
 
@@ -15,7 +16,6 @@
 
 /* Bounds of what one socket may do in a turn, so that it cannot hold the loop. */
 enum {
-    ACCEPTS_PER_TURN = 64,
     RECEIVES_PER_TURN = 4,
     FILE_BYTES_PER_TURN = 1 << 20,
     DEFAULT_BUFFER_BYTES = 64 * 1024,
@@ -106,45 +106,15 @@ static void receive(struct evix_loop *loop, struct evix_op *op)
     try_later(loop, op);
 }
 
-/* Errors that belong to a connection that was waiting, not to the listener (accept(2)). */
-static bool is_passed_over(int error)
+static void accept_some(struct evix_loop *loop, struct evix_op *op)
 {
-    switch (error) {
-    case EINTR:
-    case ECONNABORTED:
-    case EPROTO:
-    case EPERM:
-    case ENETDOWN:
-    case ENETUNREACH:
-    case EHOSTDOWN:
-    case EHOSTUNREACH:
-    case ENOPROTOOPT:
-#ifdef ENONET
-    case ENONET:
-#endif
-        return true;
-    default:
-        return false;
-    }
-}
-
-static void accept_burst(struct evix_loop *loop, struct evix_op *op)
-{
-    for (int turn = 0; turn < ACCEPTS_PER_TURN; turn++) {
-        int fd = platform_accept(op->socket->fd);
-        if (fd >= 0) {
-            op_deliver(loop, op, fd);
-            if (op->state != OP_RUNNING)
-                return;
-        } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
-            park_reader(loop, op);
-            return;
-        } else if (!is_passed_over(errno)) {
-            op_finish(loop, op, -errno);
-            return;
-        }
-    }
-    try_later(loop, op);
+    int outcome = accept_burst(loop, op);
+    if (outcome < 0)
+        op_finish(loop, op, outcome);
+    else if (outcome == ACCEPT_EMPTY)
+        park_reader(loop, op);
+    else if (outcome == ACCEPT_MORE)
+        try_later(loop, op);
 }
 
 static void run_reader(struct evix_loop *loop, struct evix_op *op)
@@ -152,7 +122,7 @@ static void run_reader(struct evix_loop *loop, struct evix_op *op)
     if (op->kind == OP_RECEIVE)
         receive(loop, op);
     else
-        accept_burst(loop, op);
+        accept_some(loop, op);
 }
 
 /* ---- writing ---- */
@@ -303,6 +273,7 @@ static void run_writer(struct evix_loop *loop, struct evix_op *op)
 static void start_reader(struct evix_loop *loop, struct evix_op *op)
 {
     int error = op->kind == OP_RECEIVE ? provide_buffer(loop) : 0;
+    op->count = 0;
     if (error < 0)
         op_complete(loop, op, error);
     else if (!is_edge(loop) || !(op->socket->events & SOCKET_READ_BLOCKED))

@@ -26,7 +26,8 @@ enum {
     URING_CANCEL_DUE = OP_BACKEND << 3, /* in `cancels` */
 
     /* and of socket.events */
-    URING_STREAM = SOCKET_BACKEND, /* receives one buffer an entry, see uring_op.c */
+    URING_STREAM = SOCKET_BACKEND,     /* receives one buffer an entry, see uring_op.c */
+    URING_BEGUN = SOCKET_BACKEND << 1, /* has received before */
 };
 
 /* User data: a pointer to an operation, with a bit if the entry is its poll; or one of the rest. */

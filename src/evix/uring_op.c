@@ -7,10 +7,13 @@
  * Receives are multishot: measured with scripts/wrk/floor.c and 64 connections, a one-shot receive
  * that is armed anew for each request cost 0.4 of 5.7 microseconds more. But a peer that streams
  * would fill every buffer of the ring before the first callback runs, whatever that callback wants:
- * who fills a buffer is received from one entry at a time, until one comes that is not full.
+ * who fills a buffer is received from one entry at a time, until one comes that is not full. So is
+ * the first receive of a socket: what a connection is for may be over with it, and then there is
+ * nothing in the kernel to be cancelled.
  */
 #include "uring.h"
 
+#include "accept.h"
 #include "platform.h"
 #include "uring_file.h"
 
@@ -23,7 +26,6 @@
 enum {
     SEND_BYTES_MAX = 1 << 30, /* a completion's result is an int */
     FILE_BYTES_PER_TURN = 1 << 20,
-    ACCEPT_TRIES = 64, /* failures one after the other, without a connection between them */
 };
 
 /* ---- queues of this backend ---- */
@@ -60,9 +62,11 @@ static ssize_t cancelled_or(const struct evix_op *op, ssize_t result)
 
 /* ---- entries ---- */
 
-static void prepare_receive(struct io_uring_sqe *entry, const struct evix_op *op)
+static void prepare_receive(struct io_uring_sqe *entry, struct evix_op *op)
 {
-    if (op->socket->events & URING_STREAM)
+    bool is_single = (op->socket->events & URING_STREAM) || !(op->socket->events & URING_BEGUN);
+    op->socket->events |= URING_BEGUN;
+    if (is_single)
         io_uring_prep_recv(entry, op->socket->fd, NULL, 0, 0);
     else
         io_uring_prep_recv_multishot(entry, op->socket->fd, NULL, 0, 0);
@@ -92,10 +96,6 @@ static void prepare_send(struct uring *uring, struct io_uring_sqe *entry, struct
 static void prepare(struct uring *uring, struct io_uring_sqe *entry, struct evix_op *op)
 {
     switch ((enum op_kind)op->kind) {
-    case OP_ACCEPT:
-        io_uring_prep_multishot_accept(entry, op->socket->fd, NULL, NULL,
-                                       SOCK_NONBLOCK | SOCK_CLOEXEC);
-        break;
     case OP_RECEIVE:
         op->u.lent.index = uring->buffers.given;
         prepare_receive(entry, op);
@@ -108,6 +108,7 @@ static void prepare(struct uring *uring, struct io_uring_sqe *entry, struct evix
     case OP_FILE_READ:
         uring_file_prepare(entry, op);
         break;
+    case OP_ACCEPT:
     case OP_CONNECT:
     case OP_SEND_FILE: /* system calls, with a poll where they would block */
         assert(!"an entry of its own");
@@ -198,6 +199,11 @@ static ssize_t achieved(const struct evix_op *op, int outcome)
 void uring_op_start(struct uring *uring, struct evix_op *op)
 {
     op->flags |= URING_DETACHED;
+    if (op->kind == OP_ACCEPT) {
+        op->count = 0;
+        enter_poll(uring, op);
+        return;
+    }
     if (op->kind != OP_CONNECT && op->kind != OP_SEND_FILE) {
         enter_kernel(uring, op);
         return;
@@ -209,6 +215,17 @@ void uring_op_start(struct uring *uring, struct evix_op *op)
         op_complete(uring->loop, op, achieved(op, outcome));
 }
 
+static void accept_some(struct uring *uring, struct evix_op *op)
+{
+    int outcome = accept_burst(uring->loop, op);
+    if (outcome < 0)
+        op_finish(uring->loop, op, outcome);
+    else if (outcome == ACCEPT_UNWANTED)
+        op_finish(uring->loop, op, -ECANCELED);
+    else
+        enter_poll(uring, op);
+}
+
 static void on_polled(struct uring *uring, struct evix_op *op, int result)
 {
     if (op->flags & OP_CANCELLED) {
@@ -217,6 +234,10 @@ static void on_polled(struct uring *uring, struct evix_op *op, int result)
     }
     if (result < 0) {
         op_finish(uring->loop, op, result);
+        return;
+    }
+    if (op->kind == OP_ACCEPT) {
+        accept_some(uring, op);
         return;
     }
     if (op->kind != OP_CONNECT && op->kind != OP_SEND_FILE) {
@@ -239,49 +260,6 @@ static void go_on(struct uring *uring, struct evix_op *op)
         op_finish(uring->loop, op, -ECANCELED);
     else
         enter_kernel(uring, op);
-}
-
-/* Errors that belong to one connection, or to none: accept(2) says to try again. */
-static bool is_passing(int error)
-{
-    switch (-error) {
-    case EINTR:
-    case ECONNABORTED:
-    case EPROTO:
-    case EPERM: /* a firewall's rule */
-    case ENETDOWN:
-    case ENOPROTOOPT:
-    case EHOSTDOWN:
-    case ENONET:
-    case EHOSTUNREACH:
-    case EOPNOTSUPP:
-    case ENETUNREACH:
-    case ETIMEDOUT:
-        return true;
-    default:
-        return false;
-    }
-}
-
-/*
- * The kernel ends a multishot accept at any error. One that passes is no reason for the caller to
- * know; one that does not, or that comes again and again without a connection between, is.
- */
-static void on_accepted(struct uring *uring, struct evix_op *op, int result, bool has_more)
-{
-    if (result >= 0) {
-        op->count = 0;
-        op_deliver(uring->loop, op, result);
-        if (!has_more)
-            go_on(uring, op);
-        return;
-    }
-    if (result == -EAGAIN && !(op->flags & OP_CANCELLED))
-        enter_poll(uring, op); /* some kernels take the listener's O_NONBLOCK for ours */
-    else if (is_passing(result) && op->count++ < ACCEPT_TRIES)
-        go_on(uring, op);
-    else
-        op_finish(uring->loop, op, cancelled_or(op, result));
 }
 
 /* After a socket's close nobody expects data; before, it was received and must be taken. */
@@ -406,9 +384,6 @@ void uring_op_completed(struct uring *uring, const struct io_uring_cqe *completi
     if (!has_more)
         leave_kernel(uring, op);
     switch ((enum op_kind)op->kind) {
-    case OP_ACCEPT:
-        on_accepted(uring, op, completion->res, has_more);
-        break;
     case OP_RECEIVE:
         on_received(uring, op, completion);
         break;
@@ -472,7 +447,7 @@ void uring_op_dropped(struct uring *uring, const struct io_uring_cqe *completion
         return;
     struct evix_op *op = op_of(completion);
     bool is_poll = completion->user_data & URING_POLL_BIT;
-    if (!is_poll && completion->res >= 0 && (op->kind == OP_ACCEPT || op->kind == OP_FILE_OPEN))
+    if (!is_poll && completion->res >= 0 && op->kind == OP_FILE_OPEN)
         close(completion->res);
     if (!(completion->flags & IORING_CQE_F_MORE))
         op_complete(uring->loop, op, -ECANCELED); /* without a callback; its socket may close */

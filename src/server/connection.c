@@ -193,7 +193,10 @@ void connection_abort(struct connection *connection)
  */
 static void end(struct connection *connection)
 {
-    if (connection->input_ended || (!connection->is_refused && connection->input_length == 0)) {
+    bool is_unread = connection->is_refused || connection->input_length != 0 ||
+                     transport_has_unread(&connection->transport);
+
+    if (connection->input_ended || !is_unread) {
         close_now(connection);
         return;
     }
@@ -402,6 +405,32 @@ static bool is_leaving(const struct connection *connection)
     return connection->sending != NULL || connection->is_sending_file || connection->output != NULL;
 }
 
+/* No request follows what is under way. */
+static bool is_done(const struct connection *connection)
+{
+    return connection->is_last || connection->is_refused || connection->input_ended ||
+           (connection->worker->is_stopping && connection->input_length == 0);
+}
+
+bool connection_is_ending(const struct connection *connection)
+{
+    return connection->exchange == NULL && connection->input_length == 0 &&
+           !connection->is_refused && (connection->is_waived || connection->input_ended) &&
+           is_done(connection);
+}
+
+/*
+ * Back-pressure: while what came can't be used, nothing more is read. Nor is it when the answers
+ * are all on their way and the end follows: a receive would only have to be cancelled.
+ */
+static bool wants_input(const struct connection *connection)
+{
+    if (connection->is_refused || connection->is_lingering)
+        return true;
+    return !connection_is_ending(connection) &&
+           !(connection->input_length != 0 && connection_is_busy(connection));
+}
+
 static void settle(struct connection *connection, bool anew)
 {
     if (connection->is_closing)
@@ -413,18 +442,13 @@ static void settle(struct connection *connection, bool anew)
         return;
     }
     if (!connection_is_busy(connection) && !connection->is_lingering) {
-        bool is_done = connection->is_last || connection->is_refused || connection->input_ended ||
-                       (connection->worker->is_stopping && connection->input_length == 0);
-
-        if (is_done) {
+        if (is_done(connection)) {
             end(connection);
             if (connection->is_closing)
                 return;
         }
     }
-    /* Back-pressure: while what came can't be used, nothing more is read. */
-    bool is_blocked = connection->input_length != 0 && connection_is_busy(connection);
-    if (is_blocked)
+    if (!wants_input(connection))
         transport_pause(&connection->transport);
     else if (!connection->input_ended)
         transport_receive(&connection->transport);

@@ -39,6 +39,7 @@ struct connection {
     bool is_sending_file : 1;
     bool is_running : 1; /* proceeding: what happens meanwhile is looked at before the end */
     bool is_last : 1;    /* no request after the one under way */
+    bool is_waived : 1;  /* so said the client */
     bool is_refused : 1; /* what comes is no request any more: read and dropped */
     bool is_lingering : 1;
     bool is_closing : 1;
@@ -62,6 +63,12 @@ void connection_proceed(struct connection *connection);
 
 /* True while a response, or a request, is under way. */
 bool connection_is_busy(const struct connection *connection);
+
+/*
+ * True if the connection ends as soon as what is queued now has left, and the client knows: it has
+ * said so itself. What it would send after that could be answered by a reset, and the answer lost.
+ */
+bool connection_is_ending(const struct connection *connection);
 
 /* The client's address as text: IPv4 as such, "unix:" for a Unix socket's. */
 #define CONNECTION_PEER_BYTES INET6_ADDRSTRLEN

@@ -126,7 +126,7 @@ static void begin(struct connection *connection, struct exchange *exchange, int 
     exchange->number = connection->request_count++;
     exchange->is_head = request->method == HTTP_METHOD_HEAD;
     if (status == 0) {
-        exchange->close = !request->keep_alive;
+        exchange->close = connection->is_waived = !request->keep_alive;
         status = frame_content(exchange);
         reason = "the content is longer than limits.body";
     } else if ((status == 501 || status == 417) && request->keep_alive) {

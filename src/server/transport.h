@@ -29,6 +29,7 @@ struct transport_ops {
                  bool more);
     void (*send_file)(struct transport *transport, struct evix_op *op, int fd, int64_t offset,
                       uint32_t length);
+    bool (*has_unread)(const struct transport *transport);
     void (*shutdown)(struct transport *transport);
     void (*reset)(struct transport *transport);
     void (*close)(struct transport *transport);
@@ -62,7 +63,11 @@ static inline void transport_pause(struct transport *transport)
         transport->ops->pause(transport);
 }
 
-/* Sends; `op` and what it sends belong to the transport until `sent`. */
+/*
+ * Sends; `op` and what it sends belong to the transport until `sent`. With `more`, bytes may be
+ * held back until the next send, transport_shutdown() or transport_close(), which must follow at
+ * once.
+ */
 static inline void transport_send(struct transport *transport, struct evix_op *op,
                                   struct iovec *iov, unsigned count, bool more)
 {
@@ -73,6 +78,12 @@ static inline void transport_send_file(struct transport *transport, struct evix_
                                        int64_t offset, uint32_t length)
 {
     transport->ops->send_file(transport, op, fd, offset, length);
+}
+
+/* Whether bytes have come that were not received, after a pause. */
+static inline bool transport_has_unread(const struct transport *transport)
+{
+    return transport->ops->has_unread(transport);
 }
 
 /* Says that no more will be sent; receiving goes on. */

@@ -67,6 +67,13 @@ static void plain_send_file(struct transport *transport, struct evix_op *op, int
     evix_send_file(op, &transport->socket, fd, offset, length, on_sent);
 }
 
+static bool plain_has_unread(const struct transport *transport)
+{
+    char byte;
+
+    return recv(transport->socket.fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) > 0;
+}
+
 static void plain_shutdown(struct transport *transport)
 {
     /* Fails only if the peer has gone already, which is seen elsewhere. */
@@ -100,6 +107,7 @@ static const struct transport_ops plain_ops = {
     .pause = plain_pause,
     .send = plain_send,
     .send_file = plain_send_file,
+    .has_unread = plain_has_unread,
     .shutdown = plain_shutdown,
     .reset = plain_reset,
     .close = plain_close,

@@ -31,8 +31,10 @@ class Site(TestCase):
     @classmethod
     def serve(cls):
         cls.small = tree.content(1024)
+        cls.medium = tree.content(60000)
         cls.large = tree.content(3 * 1048576 + 1)
         tree.write(cls.root, "small.bin", cls.small)
+        tree.write(cls.root, "medium.bin", cls.medium)
         tree.write(cls.root, "large.bin", cls.large)
         return Daemon(config=configuration(
             hosts=[host(cls.root, {"path": "/", "listing": True}, {"path": "/echo", "handler": "echo"})],
@@ -105,6 +107,24 @@ class Pipelining(Site):
             connection.send(data)
             self.assertEqual(connection.read_response().body, self.small)
             connection.expect_end()
+
+    def test_what_follows_close_does_not_destroy_the_answer(self):
+        """9.6: bytes that arrive while the answer leaves must not turn the end into a reset."""
+        last = request("/small.bin", fields=["Connection: close"])
+        for _ in range(100):
+            with Connection(self.address) as connection:
+                connection.send(last)
+                connection.send(b"\r\n")
+                self.assertEqual(connection.read_response().body, self.small)
+
+    def test_what_follows_close_behind_a_full_socket(self):
+        last = request("/medium.bin", fields=["Connection: close"])
+        with Connection(self.address, receive_buffer=4096) as connection:
+            connection.send(request("/medium.bin") * 199 + last)
+            for number in range(200):
+                if number == 50:
+                    connection.send(b"\r\n")
+                self.assertTrue(connection.read_response().body == self.medium, number)
 
     def test_split_at_every_border(self):
         """Two requests in two pieces, cut anywhere."""

@@ -7,7 +7,7 @@ import time
 
 import suite
 import tree
-from evixd import BACKEND, Daemon, TestCase, children, configuration, cpu_seconds, host, wait_until
+from evixd import Daemon, TestCase, children, configuration, cpu_seconds, host, wait_until
 from wire import Connection, WireError, fetch, request
 
 DIED = [r"worker \d+ .*(signal|killed|SIG)", r"successor starts"]
@@ -53,10 +53,6 @@ class Respawn(Site):
 
     def test_queued_connections_outlive_their_worker(self):
         """Made while the worker slept, before it died: not one of them is reset."""
-        if BACKEND == "io_uring":
-            # SIGKILL wakes it within io_uring_enter(2), where the kernel runs the multishot accept
-            # once more: what that takes dies with the worker, as what it had in flight does.
-            self.skipTest("on io_uring the kernel may accept for a worker that is woken to die")
         with self.make() as daemon:
             pid, = daemon.worker_pids
             os.kill(pid, signal.SIGSTOP)
