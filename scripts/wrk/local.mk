@@ -17,6 +17,7 @@ EXTRA_DIST += \
 	scripts/wrk/close.lua \
 	scripts/wrk/compare \
 	scripts/wrk/conditional.lua \
+	scripts/wrk/instructions \
 	scripts/wrk/many.lua \
 	scripts/wrk/measuring/__init__.py \
 	scripts/wrk/measuring/budgets.py \
@@ -27,8 +28,13 @@ EXTRA_DIST += \
 	scripts/wrk/measuring/processes.py \
 	scripts/wrk/measuring/servers.py \
 	scripts/wrk/measuring/site.py \
+	scripts/wrk/measuring/stepping.py \
 	scripts/wrk/measuring/tables.py \
 	scripts/wrk/mixed.lua \
 	scripts/wrk/pipelined.lua \
 	scripts/wrk/ranges.lua \
 	scripts/wrk/report.lua
+
+# Counts instructions, for scripts/wrk/instructions and the test that runs it.
+check_PROGRAMS += scripts/wrk/steps
+scripts_wrk_steps_SOURCES = scripts/wrk/steps.c

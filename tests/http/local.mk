@@ -29,10 +29,12 @@ HTTP_MODULES = \
 HTTP_TESTS = \
 	$(HTTP_MODULES:=-epoll.test) \
 	$(HTTP_MODULES:=-poll.test) \
-	$(HTTP_MODULES:=-io_uring.test)
+	$(HTTP_MODULES:=-io_uring.test) \
+	tests/http/test_instructions-epoll.test \
+	tests/http/test_instructions-io_uring.test
 
 DAEMON_TESTS += $(HTTP_TESTS)
-EXTRA_DIST += $(HTTP_MODULES:=.py)
+EXTRA_DIST += $(HTTP_MODULES:=.py) tests/http/test_instructions.py tests/instructions.txt
 
 check-http: all
 	$(MAKE) $(AM_MAKEFLAGS) check-TESTS TESTS='$(HTTP_TESTS)'

@@ -8,6 +8,7 @@ import select
 import shutil
 import socket
 import subprocess
+import threading
 
 from . import processes
 from .servers import HERE
@@ -127,10 +128,17 @@ class IdleConnections:
         self.peers = []
 
 
-def measured(server, load):
-    """A load's result, with the CPU time that the server spent on each request of it."""
+def measured(server, load, seconds):
+    """A load's result, with the CPU time that the server spent on each request of it, and its
+    memory amidst it."""
+    memory = []
+    timer = threading.Timer(0.6 * seconds, lambda: memory.append(server.memory_bytes()))
     before = server.cpu_seconds()
-    result = load()
-    result["cpu_us"] = (server.cpu_seconds() - before) * 1e6 / max(result["requests"], 1)
-    result["memory"] = server.memory_bytes()
+    timer.start()
+    try:
+        result = load()
+        result["cpu_us"] = (server.cpu_seconds() - before) * 1e6 / max(result["requests"], 1)
+    finally:
+        timer.join()
+    result["memory"] = memory[0]
     return result

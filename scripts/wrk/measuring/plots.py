@@ -80,8 +80,9 @@ def curves(panels, columns):
             script += [f"{x} {y:.6g}" for x, y in points]
             script.append("EOD")
             width = 3 if name.startswith("evixd") else 1.5
-            plots.append(f"$line{number}_{place} using 1:2 with linespoints lw {width} pt 7 ps 0.5 "
-                         f"lc rgb '{LINES[place % len(LINES)]}' title {quoted(name)}")
+            dashes = 2 if name.startswith("Python") else 1
+            plots.append(f"$line{number}_{place} using 1:2 with linespoints lw {width} dt {dashes} "
+                         f"pt 7 ps 0.5 lc rgb '{LINES[place % len(LINES)]}' title {quoted(name)}")
         last = number == len(panels) - 1
         script.append("set key at screen 0.99,0.94" if last else "unset key")
         script.append("plot " + ", ".join(plots))

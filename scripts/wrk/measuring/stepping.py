@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: MIT
+"""Counts a worker's instructions with steps.c, and says whose they are."""
+
+import bisect
+import collections
+import os
+import re
+import statistics
+import subprocess
+
+from . import processes
+from .servers import built
+
+REQUEST = b"GET /1k.html HTTP/1.1\r\nHost: localhost\r\nUser-Agent: steps\r\nAccept: */*\r\n\r\n"
+SKIP = 77
+
+
+class Impossible(Exception):
+    """Nothing can be counted here, for the reason given."""
+
+
+def made(program):
+    """How the compiler made a program: its version and options, as the debug information says."""
+    if not os.path.exists(program):
+        raise Impossible(f"{program} is not there")
+    try:
+        output = subprocess.run(["readelf", "--debug-dump=info", "--dwarf-depth=1", program],
+                                capture_output=True, text=True)
+    except OSError as error:
+        raise Impossible(f"readelf (of binutils): {error}") from error
+    match = re.search(r"DW_AT_producer.*?: (GNU C.*|.*clang.*)$", output.stdout, re.MULTILINE)
+    if not match:
+        raise Impossible("evixd was built without debug information")
+    return match[1].strip()
+
+
+def mappings(pid):
+    """(first, last, offset in the file, name) of what can be run."""
+    found = []
+    with open(f"/proc/{pid}/maps") as file:
+        for line in file:
+            fields = line.split(None, 5)
+            if "x" in fields[1]:
+                first, last = (int(text, 16) for text in fields[0].split("-"))
+                found.append((first, last, int(fields[2], 16), fields[5].strip()))
+    return found
+
+
+def symbols(path):
+    """Sorted (address, size, name) of a file's functions; those of its table, else the exported."""
+    for option in ([], ["-D"]):
+        output = subprocess.run(["nm", "-S", *option, path], capture_output=True, text=True)
+        found = [line.split(None, 3) for line in output.stdout.splitlines()]
+        found = sorted((int(line[0], 16), int(line[1], 16), line[3].split("@")[0])
+                       for line in found if len(line) == 4 and line[2] in "tTiWw")
+        if found:
+            return found
+    return []
+
+
+class Steps:
+    """What was counted: instructions of each request, and how often each address was run."""
+
+    def __init__(self, requests, addresses, maps):
+        self.requests = requests
+        self.addresses = addresses
+        self.maps = maps
+        self.mean = statistics.mean(requests)
+        self.least, self.most = min(requests), max(requests)
+
+    def mapping(self, address):
+        for first, last, offset, name in self.maps:
+            if first <= address < last:
+                return name, address - first + offset
+        return "?", address
+
+    def shares(self, name_of):
+        """(name, instructions a request), the most first."""
+        found = collections.Counter()
+        for address, times in self.addresses.items():
+            found[name_of(*self.mapping(address))] += times / len(self.requests)
+        return found.most_common()
+
+    def objects(self):
+        return self.shares(lambda name, _offset: os.path.basename(name))
+
+    def functions(self):
+        tables = {}
+
+        def name_of(name, offset):
+            if name not in tables:
+                tables[name] = symbols(name) if os.path.isabs(name) else []
+            place = bisect.bisect(tables[name], (offset, float("inf"))) - 1
+            first, size, function = tables[name][place] if place >= 0 else (0, 0, "")
+            return f"{function if offset < first + size else '?'} ({os.path.basename(name)})"
+
+        return self.shares(name_of)
+
+
+def count(server, requests):
+    """Steps through the server's worker while it answers; the file is in its cache by then."""
+    worker = server.pids()[1]  # the master comes first
+    steps = built("STEPS", "scripts", "wrk", "steps")
+    maps = mappings(worker)
+    try:
+        output = subprocess.run([steps, str(worker), str(server.port), str(requests)],
+                                input=REQUEST, capture_output=True, timeout=120,
+                                preexec_fn=processes.preparation(processes.SERVER_CORE))
+    except OSError as error:
+        raise Impossible(f"{steps}: {error}") from error
+    except subprocess.TimeoutExpired as error:
+        raise Impossible("stepping took too long") from error
+    if output.returncode == SKIP:
+        raise Impossible(output.stderr.decode().strip())
+    if output.returncode != 0:
+        raise processes.Failed(output.stderr.decode().strip())
+    return read(output.stdout.decode(), maps)
+
+
+def read(text, maps):
+    found, addresses = [], {}
+    for line in text.splitlines():
+        word, *numbers = line.split()
+        if word == "request":
+            found.append(int(numbers[0]))
+        else:
+            addresses[int(numbers[0], 16)] = int(numbers[1])
+    return Steps(found, addresses, maps)
