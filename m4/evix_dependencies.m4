@@ -21,6 +21,9 @@ EVIX_OPTIONAL([libsystemd], [LIBSYSTEMD], [libsystemd >= 232],
 EVIX_OPTIONAL([libseccomp], [LIBSECCOMP], [libseccomp >= 2.4],
     [Define to confine workers to the system calls that they need.])
 
+EVIX_OPTIONAL([libcrypt], [LIBCRYPT], [libcrypt >= 4.1],
+    [Define to check the passwords of locations that ask for them.])
+
 PKG_CHECK_MODULES([CHECK], [check >= 0.11], [have_check=yes], [have_check=no])
 AM_CONDITIONAL([CHECK], [test "x$have_check" = xyes])
 AM_PATH_PYTHON([3.7], [], [PYTHON=:])
@@ -69,6 +72,7 @@ AC_MSG_NOTICE([
       liburing     $have_liburing (the io_uring backend)
       libsystemd   $have_libsystemd (notification, socket activation)
       libseccomp   $have_libseccomp (the filter of workers)
+      libcrypt     $have_libcrypt (passwords, for auth)
       Check        $have_check (unit tests)
       Python       $PYTHON (tests of the daemon)
       unit         ${systemdsystemunitdir:-not installed}

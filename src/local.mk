@@ -6,4 +6,5 @@ evixd_LDFLAGS = $(AM_LDFLAGS) $(HARDEN_LDFLAGS) -static-libtool-libs
 evixd_LDADD = \
 	src/daemon/libdaemon.a src/server/libserver.a src/files/libfiles.a src/http/libhttp.a \
 	src/config/libconf.a src/log/liblog.a libevix.la \
-	$(LLHTTP_LIB) $(LIBCONFIG_LIBS) $(LIBURING_LIBS) $(LIBSYSTEMD_LIBS) $(LIBSECCOMP_LIBS)
+	$(LLHTTP_LIB) $(LIBCONFIG_LIBS) $(LIBURING_LIBS) $(LIBSYSTEMD_LIBS) $(LIBSECCOMP_LIBS) \
+	$(LIBCRYPT_LIBS)

@@ -142,6 +142,11 @@ struct config_error_page {
     const char *file; /* a path beneath the host's root */
 };
 
+struct config_auth {
+    const char *realm; /* without quotes and backslashes */
+    const char *users; /* path of an htpasswd file; "": nobody is asked */
+};
+
 enum config_handler {
     CONFIG_HANDLER_STATIC,
     CONFIG_HANDLER_ECHO,
@@ -178,6 +183,7 @@ struct config_location {
     size_t allow_count;
     const struct config_network *networks; /* the same, but for "all" */
     size_t network_count;
+    struct config_auth auth;
     bool allows_all;          /* "all" is among them */
     unsigned redirect_status; /* 0 if the handler is not redirect */
     const char

@@ -365,6 +365,28 @@ static const struct schema_record error_page = {
     .count = COUNT(error_page_settings),
 };
 
+static const struct schema_setting auth_settings[] = {
+    {.name = "realm",
+     .type = SCHEMA_TEXT,
+     PLACE(struct config_auth, realm),
+     .standard = "private",
+     .check = rules_check_realm,
+     .expected = "a text without quotes and backslashes",
+     .about = "What browsers call the place when they ask for a name and password."},
+    {.name = "users",
+     .type = SCHEMA_FILE,
+     PLACE(struct config_auth, users),
+     .standard = "",
+     .about = "File of names and hashed passwords, as htpasswd -B and mkpasswd make them; empty: "
+              "nobody is asked."},
+};
+static const struct schema_record auth = {
+    .name = "auth",
+    .bytes = sizeof(struct config_auth),
+    .settings = auth_settings,
+    .count = COUNT(auth_settings),
+};
+
 /* What a location takes from its host, and a host from the file. */
 static const struct schema_setting shared_settings[] = {
     {.name = "index",
@@ -424,6 +446,11 @@ static const struct schema_setting shared_settings[] = {
      .check = network_check,
      .expected = NETWORK_EXPECTED ", or a list of them",
      .about = "Clients that are served; others get 403."},
+    {.name = "auth",
+     .type = SCHEMA_GROUP,
+     PLACE(struct config_location, auth),
+     .record = &auth,
+     .about = "Names and passwords that are asked for, by the Basic scheme."},
 };
 static const struct schema_record shared = {
     .name = "location",

@@ -4,6 +4,8 @@
  * Does not compare hosts or listeners with each other: check.c does.
  * Called by walk.c around each such group, and by override.c.
  */
+#include <config.h>
+
 #include "config/load.h"
 
 #include <assert.h>
@@ -297,6 +299,21 @@ static void complete_allow(struct loader *loader, struct config_location *locati
     location->network_count = count;
 }
 
+#ifdef HAVE_LIBCRYPT
+static const bool has_crypt = true;
+#else
+static const bool has_crypt = false;
+#endif
+
+/* To serve what was to be protected would be the worst of answers. */
+static void check_auth(struct loader *loader, const struct config_host *host,
+                       const struct config_location *location)
+{
+    if (!has_crypt && location->auth.users[0] != '\0')
+        errors_add(&loader->errors, location->line == 0 ? host->line : location->line,
+                   "auth.users: this evixd was built without libcrypt and cannot check passwords");
+}
+
 static void complete_access(struct loader *loader, struct config_host *host)
 {
     struct config_location *locations = (struct config_location *)host->locations;
@@ -304,6 +321,7 @@ static void complete_access(struct loader *loader, struct config_host *host)
     for (size_t i = 0; i < host->location_count; i++) {
         complete_allow(loader, &locations[i]);
         check_error_pages(loader, host, &locations[i]);
+        check_auth(loader, host, &locations[i]);
     }
 }
 

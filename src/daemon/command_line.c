@@ -85,6 +85,11 @@ void command_print_version(void)
 #else
     printf(" -libseccomp");
 #endif
+#ifdef HAVE_LIBCRYPT
+    printf(" +libcrypt");
+#else
+    printf(" -libcrypt");
+#endif
     printf("\nconfiguration: %s\n", DEFAULT_CONFIG);
 }
 

@@ -4,6 +4,7 @@ noinst_LIBRARIES += src/http/libhttp.a
 src_http_libhttp_a_CPPFLAGS = $(AM_CPPFLAGS) $(LLHTTP_CFLAGS)
 src_http_libhttp_a_CFLAGS = $(AM_CFLAGS) $(STRICT_CFLAGS)
 src_http_libhttp_a_SOURCES = \
+	src/http/authorization.c src/http/authorization.h \
 	src/http/chunked.c src/http/chunked.h \
 	src/http/condition.c src/http/condition.h \
 	src/http/date.c src/http/date.h \

@@ -115,10 +115,22 @@ static void fill_request(struct access_record *record, const struct http_request
     record->user_agent = value_of(request, HTTP_FIELD_USER_AGENT);
 }
 
+/* The name that the client has proved to be his; in `memory`. */
+static struct http_text user_of(const struct exchange *exchange,
+                                char memory[HTTP_CREDENTIALS_BYTES])
+{
+    struct http_credentials credentials = {{0}, {0}};
+
+    if (exchange->is_authenticated)
+        (void)http_basic_parse(value_of(exchange->request, HTTP_FIELD_AUTHORIZATION), memory,
+                               &credentials);
+    return credentials.user;
+}
+
 void access_record_write(const struct exchange *exchange, struct connection *connection)
 {
     struct access_log *log = log_of(exchange);
-    char client[CONNECTION_PEER_BYTES];
+    char client[CONNECTION_PEER_BYTES], credentials[HTTP_CREDENTIALS_BYTES];
     struct timespec now;
 
     if (log == NULL || exchange->request_copy == NULL)
@@ -144,5 +156,8 @@ void access_record_write(const struct exchange *exchange, struct connection *con
         .field_data = (void *)(uintptr_t)exchange,
     };
     fill_request(&record, exchange->request);
+    record.user = user_of(exchange, credentials);
     access_log_write(log, &record);
+    if (exchange->is_authenticated)
+        explicit_bzero(credentials, sizeof(credentials));
 }

@@ -105,6 +105,11 @@ void exchange_handle(struct exchange *exchange)
     }
 }
 
+void exchange_handle_late(struct exchange *exchange)
+{
+    exchange->responder->handle(exchange);
+}
+
 /* At level info, one line says why an answer is no success. */
 static void say_why(const struct exchange *exchange, const struct response *response)
 {

@@ -12,6 +12,7 @@
 #include "http/chunked.h"
 #include "http/request.h"
 #include "http/uri.h"
+#include "server/auth.h"
 #include "server/route.h"
 
 struct handler;
@@ -49,6 +50,7 @@ union handler_state {
     struct lookup lookup; /* static */
     struct echo *echo;
     struct error_state error;
+    struct auth_wait auth; /* before there is a handler */
 };
 
 /* How the request's content arrives. */
@@ -62,8 +64,9 @@ struct exchange {
     const struct handler *handler;
     struct worker *worker;
     union handler_state state;
-    bool wants_content; /* set by the handler's `start`: it takes the request's content */
-    bool is_fallback;   /* set by the handler: another file stands in for what was asked for */
+    bool wants_content;    /* set by the handler's `start`: it takes the request's content */
+    bool is_authenticated; /* the name in its Authorization is true */
+    bool is_fallback;      /* set by the handler: another file stands in for what was asked for */
 
     /* Below: the carrier's, not the handler's. */
     void *carrier; /* the connection */
@@ -107,6 +110,7 @@ struct exchange {
 struct responder {
     void (*respond)(struct exchange *exchange, const struct response *response);
     void (*resume)(struct exchange *exchange);
+    void (*handle)(struct exchange *exchange); /* calls exchange_handle() */
 };
 
 /* Finds the route and hands the exchange to its handler. `path_memory` takes the decoded path. */
@@ -114,6 +118,9 @@ void exchange_start(struct exchange *exchange, char *path_memory, size_t path_ca
 
 /* Goes on with an exchange that the guard of its route has let pass. */
 void exchange_handle(struct exchange *exchange);
+
+/* The same for one that waited meanwhile. */
+void exchange_handle_late(struct exchange *exchange);
 
 /* Answers; once for each exchange, from `start` or later. */
 void exchange_respond(struct exchange *exchange, const struct response *response);

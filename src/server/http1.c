@@ -116,6 +116,19 @@ static void meet_expectation(struct exchange *exchange, bool content_has_begun)
         http1_respond_interim(exchange, EXPECTATION_MET, sizeof(EXPECTATION_MET) - 1);
 }
 
+void http1_handle(struct exchange *exchange)
+{
+    struct connection *connection = exchange->carrier;
+    bool was_running = connection->is_running;
+
+    connection->is_running = true; /* so that the exchange is there until the end */
+    exchange_handle(exchange);
+    if (!connection->is_closing)
+        meet_expectation(exchange, connection->input_length != 0);
+    connection->is_running = was_running;
+    connection_proceed(connection);
+}
+
 static void begin(struct connection *connection, struct exchange *exchange, int status,
                   bool content_follows)
 {

@@ -284,7 +284,8 @@ static void http1_resume(struct exchange *exchange)
     connection_proceed(exchange->carrier);
 }
 
-const struct responder http1_responder = {.respond = http1_respond, .resume = http1_resume};
+const struct responder http1_responder = {
+    .respond = http1_respond, .resume = http1_resume, .handle = http1_handle};
 
 void http1_respond_interim(struct exchange *exchange, const char *text, size_t length)
 {

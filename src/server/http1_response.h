@@ -18,6 +18,9 @@ void http1_cut_short(struct exchange *exchange);
 
 /* Below: http1.c's, for http1_response.c. */
 
+/* An exchange that waited goes on to its handler, and its client with its content. */
+void http1_handle(struct exchange *exchange);
+
 /* Back to the pool. */
 void http1_exchange_put(struct exchange *exchange);
 

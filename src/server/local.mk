@@ -9,6 +9,8 @@ src_server_libserver_a_SOURCES = \
 	src/server/address_limit.h \
 	src/server/allow.c \
 	src/server/allow.h \
+	src/server/auth.c \
+	src/server/auth.h \
 	src/server/body_parts.c \
 	src/server/body_parts.h \
 	src/server/clock.c \
@@ -46,6 +48,8 @@ src_server_libserver_a_SOURCES = \
 	src/server/http1.h \
 	src/server/http1_response.c \
 	src/server/http1_response.h \
+	src/server/keyed_hash.c \
+	src/server/keyed_hash.h \
 	src/server/listener.c \
 	src/server/listener.h \
 	src/server/log_format.c \
@@ -56,6 +60,10 @@ src_server_libserver_a_SOURCES = \
 	src/server/log_piece.h \
 	src/server/output.c \
 	src/server/output.h \
+	src/server/password.c \
+	src/server/password.h \
+	src/server/password_file.c \
+	src/server/password_file.h \
 	src/server/route.c \
 	src/server/route.h \
 	src/server/static_content.c \

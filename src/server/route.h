@@ -10,6 +10,7 @@
 
 struct handler;
 struct access_log;
+struct auth_realm;
 
 /* What the choice between a fallback and a 404 depends on (RFC 9110 12.5.5). */
 #define ROUTE_FALLBACK_NAMES  "Accept, Sec-Fetch-Dest"
@@ -19,6 +20,7 @@ struct access_log;
 struct route {
     const struct config_location *location;
     const struct handler *handler;
+    struct auth_realm *realm;            /* whose passwords are asked for; NULL: nobody's */
     struct root *root;                   /* static handler; the store's */
     struct http_text fields[2];          /* its configured headers as lines, for 2xx and 304;
                                             [true]: with Accept-Encoding in Vary */

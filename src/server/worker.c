@@ -306,6 +306,28 @@ static int open_scratch(struct worker *worker)
     return 0;
 }
 
+/* The files of passwords, for the routes that ask for them. */
+static int open_auth(struct worker *worker)
+{
+    int error = 0;
+
+    for (size_t i = 0; i < worker->config->host_count; i++) {
+        struct route_host *host = &worker->routes.hosts[i];
+
+        for (size_t j = 0; j < host->config->location_count && error == 0; j++) {
+            const char *users = host->config->locations[j].auth.users;
+
+            if (users[0] == '\0')
+                continue;
+            if (worker->auth == NULL)
+                error = auth_new(&worker->auth, worker->loop, worker->index == 0);
+            if (error == 0)
+                error = auth_realm(worker->auth, users, &host->routes[j].realm);
+        }
+    }
+    return error;
+}
+
 /* Each host has its log, opened before anything is served. */
 static int open_access_logs(struct worker *worker)
 {
@@ -368,6 +390,8 @@ static int set_up(struct worker *worker, const struct worker_options *options)
     if (error == 0)
         error = route_table_init(&worker->routes, config, worker->store);
     if (error == 0)
+        error = open_auth(worker);
+    if (error == 0)
         error = open_access_logs(worker);
     if (error != 0)
         return error;
@@ -419,6 +443,7 @@ static void tear_down(struct worker *worker)
         evix_timer_stop(&worker->shutdown_timer);
         evix_loop_free(&worker->loop);
     }
+    auth_free(&worker->auth);
     free(worker->listeners);
     free(worker->request.fields);
     free(worker->path_memory);

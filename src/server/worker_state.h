@@ -31,6 +31,7 @@ struct worker {
     struct evix_loop *loop;
     struct store_options store_options;
     struct store *store;
+    struct auth *auth; /* NULL: no location asks for passwords */
     struct route_table routes;
     struct clock clock;
     struct counters *counters;  /* all workers' */

@@ -6,6 +6,7 @@ BACKENDS = epoll poll io_uring
 
 HTTP_MODULES = \
 	tests/http/test_access_log \
+	tests/http/test_auth \
 	tests/http/test_bodies \
 	tests/http/test_cache \
 	tests/http/test_conditions \

@@ -2,7 +2,7 @@
 # Tests of src/http, a program a file. What llhttp has a say in runs once more with llhttp compiled
 # without strict mode: nothing may change.
 http_unit_tests = \
-	tests/unit/test_chunked tests/unit/test_condition tests/unit/test_date \
+	tests/unit/test_authorization tests/unit/test_chunked tests/unit/test_condition tests/unit/test_date \
 	tests/unit/test_field tests/unit/test_framing tests/unit/test_head \
 	tests/unit/test_method tests/unit/test_multipart tests/unit/test_negotiate \
 	tests/unit/test_range tests/unit/test_request tests/unit/test_response tests/unit/test_status \
@@ -12,6 +12,10 @@ TESTS += $(http_unit_tests)
 
 http_unit_cflags = $(AM_CFLAGS) $(CHECK_CFLAGS)
 http_unit_ldadd = src/http/libhttp.a $(LLHTTP_LIB) $(CHECK_LIBS)
+
+tests_unit_test_authorization_SOURCES = tests/unit/test_authorization.c
+tests_unit_test_authorization_CFLAGS = $(http_unit_cflags)
+tests_unit_test_authorization_LDADD = $(http_unit_ldadd)
 
 tests_unit_test_chunked_SOURCES = tests/unit/test_chunked.c tests/unit/http_rows.h
 tests_unit_test_chunked_CFLAGS = $(http_unit_cflags)

@@ -45,3 +45,12 @@ tests_unit_test_allow_LDADD = src/server/libserver.a src/config/libconf.a src/lo
 tests_unit_test_glob_SOURCES = tests/unit/test_glob.c
 tests_unit_test_glob_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 tests_unit_test_glob_LDADD = src/server/libserver.a $(CHECK_LIBS)
+
+check_PROGRAMS += tests/unit/test_auth
+TESTS += tests/unit/test_auth
+
+tests_unit_test_auth_SOURCES = tests/unit/test_auth.c tests/unit/passwords.h
+tests_unit_test_auth_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+tests_unit_test_auth_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=password_matches
+tests_unit_test_auth_LDADD = src/server/libserver.a src/http/libhttp.a src/log/liblog.a \
+	libevix.la $(LIBURING_LIBS) $(LIBCRYPT_LIBS) $(CHECK_LIBS)

@@ -256,6 +256,11 @@ static const struct {
      "test.conf:2: host: no root: expected root = \"/DIRECTORY\"; for the files of its "
      "error_pages\n"},
 
+    {HOST "auth = { realm = \"a \\\"b\\\"\"; users = \"none\"; password = \"x\"; };",
+     "test.conf:2: auth.realm: expected a text without quotes and backslashes, found \"a \"b\"\"\n"
+     "test.conf:2: auth.users: \"none\": No such file or directory\n"
+     "test.conf:2: unknown setting \"password\" in auth\n"},
+
     /* patterns and fallbacks */
     {"hosts = ( { root = \"www\"; locations = ( { path = \"/\"; files = \"a/b\"; },\n"
      " { path = \"/a\"; files = ( \"*.{js,css}\",\n \"[ab\", \"\", \"[\xc3\xa4]\" ); },\n"

@@ -3,6 +3,8 @@
  * Tests what a right configuration becomes: defaults, values, inheritance, order, overrides, and
  * that its dump loads back to the same.
  */
+#include <config.h>
+
 #include <check.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -371,6 +373,9 @@ START_TEST(test_dump_reads_back)
         "error_pages = ( { status = 404; file = \"/404.html\"; } ); allow = \"unix\";\n"
         "hosts = ( { root = \"@/www\"; allow = ( \"127.0.0.0/8\", \"::1\" ); locations = (\n"
         " { path = \"/a/\"; files = ( \"*.[jt]s\", \"*.css\" ); allow = ( ); },\n"
+#ifdef HAVE_LIBCRYPT
+        " { path = \"/b/\"; auth = { realm = \"r\"; users = \"test.conf\"; }; },\n"
+#endif
         " { path = \"/a/\"; allow = \"all\"; error_pages = ( ); fallback = \"\";\n"
         "   headers_always = { X-A = \"\"; }; } ); } );",
     };

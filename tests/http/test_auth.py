@@ -1,0 +1,294 @@
+# SPDX-License-Identifier: MIT
+"""Names and passwords: RFC 7617 over real requests, hostile credentials, changes of the file."""
+
+import base64
+import os
+import tempfile
+import unittest
+
+import suite
+import tree
+from evixd import Daemon, TestCase, configuration, host, run, wait_until
+from wire import Connection, exchange, fetch, request
+
+# Of "secret"; of "pässwörd €"; of "a:b:c"; of "".
+BCRYPT = "$2y$04$KBCwKxOzLha2MUDgW0PjXe/hE/UCO9qF89dOydoHjSwxcHev5LRn."
+SHA512 = ("$6$rounds=1000$k2XAnEHBqQ1Ct2aM$Kusx4StgTAJKgtQ8A1Ud4OEtpvLZ/2wzq/Tix/qeeqdrvuTHgR6KF"
+          "uCyOP4TNp5lvuV.tmBxpDTp10bqrWJyv1")
+YESCRYPT = "$y$j75$k2XAnEHBqQ1Ct2aMXFKNaR4Odd4$Nm1HRpDGDG5PHOkGK3UIY4ow09GeL70FApOU7n7ISc5"
+UTF8 = "$2y$04$XkTiW0HfMRe1LhSyKxGvK.0KTGPLxQTdV2T5pxIhk/fP2Uyx4IORK"
+COLONS = "$2y$04$XkTiW0HfMRe1LhSyKxGvK.eIV0D3efDKzxYGSeigg1mbzxqFr9mOW"
+EMPTY = "$2y$04$XkTiW0HfMRe1LhSyKxGvK.XJsMw4jXT8AowUs1nzVEc1w/YAYy58e"
+APR1 = "$apr1$abcdefgh$h9FWgUz3n9YxylKLlR5SQ/"
+
+USERS = "\n".join(("# who may", "alice:" + BCRYPT, "bob:" + SHA512, "carol:" + YESCRYPT,
+                   "j\u00fcrgen:" + UTF8, "colon:" + COLONS, "nothing:" + EMPTY,
+                   "old:" + APR1, "")).encode()
+
+HAS_CRYPT = "+libcrypt" in run("--version").stdout
+
+CHALLENGE = 'Basic realm="the vault", charset="UTF-8"'
+
+
+def basic(user, password=None):
+    text = user if password is None else user + ":" + password
+    raw = text if isinstance(text, bytes) else text.encode()
+    return "Authorization: Basic " + base64.b64encode(raw).decode()
+
+
+class Site(TestCase):
+    @classmethod
+    def setUpClass(cls):
+        if not HAS_CRYPT:
+            raise unittest.SkipTest("built without libcrypt")
+        super().setUpClass()
+
+    @classmethod
+    def serve(cls):
+        for name in ("vault/x", "vault/open/x", "x", "host/x"):
+            tree.write(cls.root, "www/" + name, name)
+        cls.users = tree.write(cls.root, "users", USERS)
+        cls.others = tree.write(cls.root, "others", ("dave:" + BCRYPT + "\n").encode())
+        cls.access = os.path.join(cls.root, "access.log")
+        return Daemon(config=configuration(hosts=[host(
+            cls.root + "/www",
+            {"path": "/vault/", "auth": {"realm": "the vault", "users": cls.users}},
+            {"path": "/vault/open/", "auth": {"users": ""}},
+            {"path": "/vault/others/", "auth": {"realm": "others", "users": cls.others}},
+            {"path": "/echo", "handler": "echo", "auth": {"realm": "the vault", "users": cls.users}},
+            {"path": "/old/", "redirect": {"status": 301, "to": "/new/"},
+             "auth": {"users": cls.users}},
+            {"path": "/both/", "allow": ["192.0.2.1"], "auth": {"users": cls.users}},
+            {"path": "/pages/", "auth": {"users": cls.users},
+             "error_pages": [{"status": 401, "file": "/x"}]},
+            access_log={"target": cls.access, "format": "%U %s %u"},
+        )]), expect=[r"users:8: left out: .*apr1"])
+
+
+# label, field lines, status
+CREDENTIALS = (
+    ("none", [], 401),
+    ("bcrypt", [basic("alice", "secret")], 200),
+    ("SHA-512", [basic("bob", "secret")], 200),
+    ("yescrypt", [basic("carol", "secret")], 200),
+    ("7617 2.1 UTF-8", [basic("j\u00fcrgen", "p\u00e4ssw\u00f6rd \u20ac")], 200),
+    ("the same in Latin-1", [basic("j\u00fcrgen:p\u00e4ssw\u00f6rd".encode("latin-1"))], 401),
+    ("colons in the password", [basic("colon", "a:b:c")], 200),
+    ("an empty password", [basic("nothing", "")], 200),
+    ("wrong password", [basic("alice", "Secret")], 401),
+    ("no password", [basic("alice", "")], 401),
+    ("unknown user", [basic("mallory", "secret")], 401),
+    ("a hash of a kind that is not taken", [basic("old", "secret")], 401),
+    ("the hash itself", [basic("alice", BCRYPT)], 401),
+    ("of another file", [basic("dave", "secret")], 401),
+    ("a remark of the file", [basic("# who may", "secret")], 401),
+    ("any case of the scheme", [basic("alice", "secret").replace("Basic", "bAsIc")], 200),
+    ("empty user", [basic("", "secret")], 401),
+    ("no colon", [basic("alice")], 401),
+    ("bytes above 0x7F", [basic(b"\xff\xfe:\xff")], 401),
+    ("control bytes", [basic("alice", "sec\nret")], 401),
+    ("a NUL behind the right password", [basic("alice", "secret\0x")], 401),
+    ("a NUL behind the name", [basic("alice\0x", "secret")], 401),
+    ("bad padding", [basic("bob", "secret").rstrip("=")], 401),
+    ("no base64", ["Authorization: Basic %%%%"], 401),
+    ("8 KiB", ["Authorization: Basic " + "QUFB" * 2048], 401),
+    ("a long password", [basic("alice", "x" * 5000)], 401),
+    ("another scheme", ["Authorization: Bearer " + basic("alice", "secret").split()[-1]], 401),
+    ("the scheme alone", ["Authorization: Basic"], 401),
+    ("empty", ["Authorization:"], 401),
+    ("two of them", [basic("alice", "secret"), basic("alice", "wrong")], 401),
+    ("two that are right", [basic("alice", "secret"), basic("alice", "secret")], 401),
+)
+
+
+@suite.cases(CREDENTIALS)
+class Credentials(Site):
+    def check(self, _label, fields, status):
+        for _ in range(2):  # the second time what was right is known
+            response = fetch(self.address, "/vault/x", fields=fields)
+            self.assertEqual(response.status, status)
+            if status == 401:
+                self.assertEqual(response.all("WWW-Authenticate"), [CHALLENGE])
+                self.assertIsNone(response.get("ETag"))
+                self.assertNotIn(b"vault/x", response.body)
+            else:
+                self.assertEqual(response.body, b"vault/x")
+                self.assertIsNone(response.get("WWW-Authenticate"))
+
+
+class Places(Site):
+    def get(self, target, fields=(basic("alice", "secret"),), method="GET"):
+        return fetch(self.address, target, method, list(fields))
+
+    def test_where_it_is_asked(self):
+        self.assertEqual(self.get("/x", ()).status, 200)
+        self.assertEqual(self.get("/vault/open/x", ()).body, b"vault/open/x")
+        self.assertEqual(self.get("/vault/../vault/x", ()).status, 401)
+        self.assertEqual(self.get("/%76ault/x", ()).status, 401)
+        self.assertEqual(self.get("//vault//x", ()).status, 401)
+
+    def test_what_is_not_there_is_asked_for_too(self):
+        """Names are not to be found out without one."""
+        self.assertEqual(self.get("/vault/none", ()).status, 401)
+        self.assertEqual(self.get("/vault/none").status, 404)
+
+    def test_each_place_has_its_own(self):
+        self.assertEqual(self.get("/vault/others/x").status, 401)
+        self.assertEqual(self.get("/vault/others/x", [basic("dave", "secret")]).status, 404)
+        self.assertEqual(self.get("/vault/others/x", ()).get("WWW-Authenticate"),
+                         'Basic realm="others", charset="UTF-8"')
+
+    def test_every_method(self):
+        for method in ("GET", "HEAD", "OPTIONS", "POST", "DELETE"):
+            self.assertEqual(self.get("/vault/x", (), method).status, 401, method)
+        self.assertEqual(self.get("/vault/x", method="HEAD").status, 200)
+        self.assertEqual(self.get("/vault/x", method="POST").status, 405)
+        self.assertIn("GET", self.get("/vault/x", method="OPTIONS").get("Allow"))
+
+    def test_redirects(self):
+        self.assertEqual(self.get("/old/x", ()).status, 401)
+        self.assertEqual(self.get("/old/x").get("Location"), "/new/x")
+
+    def test_the_address_goes_first(self):
+        self.assertEqual(self.get("/both/x").status, 403)
+
+    def test_page_of_the_site(self):
+        response = self.get("/pages/x", ())
+        self.assertEqual((response.status, response.body), (401, b"x"))
+        self.assertTrue(response.get("WWW-Authenticate"))
+
+    def test_pipelined(self):
+        """Each request has its own credentials; answers keep their order."""
+        good, bad = basic("bob", "secret"), basic("bob", "wrong")
+        data = (request("/vault/x", fields=[bad]) + request("/x") + request("/vault/x", fields=[good])
+                + request("/vault/x", "HEAD", [good]) + request("/vault/x"))
+        statuses = [r.status for r in exchange(self.address, data, ("GET",) * 3 + ("HEAD", "GET"))]
+        self.assertEqual(statuses, [401, 200, 200, 200, 401])
+
+    def test_split(self):
+        data = request("/vault/x", fields=[basic("carol", "secret")])
+        self.assertEqual(exchange(self.address, data, slowly=7)[0].status, 200)
+
+    def test_content_waits(self):
+        """What is posted goes to the handler once the password is known to be right."""
+        body = tree.content(200000)
+        fields = [basic("alice", "secret"), "Content-Length: %d" % len(body)]
+        response, = exchange(self.address, request("/echo", "POST", fields, body=body), ("POST",))
+        self.assertTrue(response.body == body)
+        fields[0] = basic("bob", "secret")
+        fields[1] = "Transfer-Encoding: chunked"
+        data = request("/echo", "POST", fields, body=b"5\r\nhello\r\n0\r\n\r\n")
+        response, = exchange(self.address, data, ("POST",))
+        self.assertEqual(response.body, b"hello")
+
+    def test_content_of_who_may_not(self):
+        with Connection(self.address) as connection:
+            connection.send(request("/echo", "POST", ["Content-Length: 5"], body=b"hello"))
+            self.assertEqual(connection.read_response("POST").status, 401)
+            connection.send(request("/x"))
+            self.assertEqual(connection.read_response().body, b"x")
+
+    def test_expectation(self):
+        """9110 10.1.1: 100 once the content is wanted, 401 instead of it."""
+        fields = [basic("j\u00fcrgen", "p\u00e4ssw\u00f6rd \u20ac"), "Content-Length: 5",
+                  "Expect: 100-continue"]
+        for _ in range(2):  # after a wait, and when it is known
+            with Connection(self.address) as connection:
+                connection.send(request("/echo", "POST", fields))
+                self.assertEqual(connection.read_head("POST").status, 100)
+                connection.send(b"hello")
+                self.assertEqual(connection.read_response("POST").body, b"hello")
+        with Connection(self.address) as connection:
+            connection.send(request("/echo", "POST", fields[1:]))
+            self.assertEqual(connection.read_head("POST").status, 401)
+
+    def test_clients_that_go_away(self):
+        """In the middle of the question, by a close or a reset."""
+        for number in range(40):
+            connection = Connection(self.address)
+            connection.send(request("/vault/x", fields=[basic("alice", "guess%d" % number)]))
+            if number % 2:
+                connection.reset()
+            else:
+                connection.close()
+        self.assertEqual(self.get("/vault/x").status, 200)
+
+    def test_many_at_once(self):
+        """All are answered: 200, 401, or 503 where too many wait."""
+        clients = [Connection(self.address, timeout=60) for _ in range(200)]
+        for number, client in enumerate(clients):
+            word = "secret" if number % 50 == 0 else "guess%d" % number
+            client.send(request("/vault/x", fields=[basic("bob", word)]))
+        self.assertEqual(self.get("/x", ()).body, b"x")  # nobody else waits for them
+        for number, client in enumerate(clients):
+            with client:
+                response = client.read_response()
+                self.assertIn(response.status, (200, 503) if number % 50 == 0 else (401, 503))
+                if response.status == 503:
+                    self.assertEqual(response.get("Retry-After"), "1")
+
+    def test_the_log_names_who_was_let_in(self):
+        self.get("/vault/x?")
+        self.get("/vault/none2", [basic("j\u00fcrgen", "p\u00e4ssw\u00f6rd \u20ac")])
+        self.get("/vault/none3", [basic("alice", "forged")])
+        self.get("/x", [basic("mallory", "secret")])
+
+        def lines():
+            with open(self.access, encoding="latin-1") as file:
+                return file.read().splitlines()
+
+        wait_until(lambda: any(l.startswith("/vault/none3 ") for l in lines()), "the log")
+        self.assertIn("/vault/x 200 alice", lines())
+        self.assertIn("/vault/none2 404 j\\xc3\\xbcrgen", lines())
+        self.assertIn("/vault/none3 401 -", lines())
+        self.assertNotIn("mallory", "\n".join(lines()))
+
+
+class Changes(Site):
+    def status(self, user, password="secret", target="/vault/others/none"):
+        return fetch(self.address, target, fields=[basic(user, password)]).status
+
+    def test_a_change_is_seen_within_a_second(self):
+        """Of who may no more, although he was let in before; and of who may now."""
+        self.assertEqual(self.status("dave"), 404)
+        self.assertEqual(self.status("erin"), 401)
+        try:
+            tree.replace(self.others, ("erin:" + BCRYPT + "\n").encode())
+            wait_until(lambda: self.status("dave") == 401, "dave is let in no more")
+            self.assertEqual(self.status("erin"), 404)
+            os.unlink(self.others)
+            self.daemon.expect.append("others: cannot be read")
+            wait_until(lambda: self.status("erin") == 401, "nobody is let in by a file that is gone")
+        finally:
+            tree.replace(self.others, ("dave:" + BCRYPT + "\n").encode())
+        self.assertEqual(self.status("dave"), 404)
+
+
+class Start(unittest.TestCase):
+    def test_a_file_that_workers_cannot_read(self):
+        """Nothing is served that was to be protected."""
+        if os.getuid() != 0 or not HAS_CRYPT:
+            self.skipTest("only root can drop its rights, and libcrypt is needed")
+        with tempfile.TemporaryDirectory() as root:
+            os.chmod(root, 0o755)
+            users = tree.write(root, "users", USERS)
+            os.chmod(users, 0o600)
+            tree.write(root, "www/x", "x")
+            config = configuration(user="nobody", hosts=[host(
+                root + "/www", {"path": "/", "auth": {"users": users}})])
+            path = tree.write(root, "conf", config.encode())
+            result = run("-c", path, "-w", "1")
+            self.assertEqual(result.returncode, 2)
+            self.assertIn("users: cannot be read", result.stderr)
+            os.chmod(users, 0o644)
+            daemon = Daemon(config=config, expect=["left out"])
+            os.chmod(daemon.folder, 0o755)
+            with daemon:  # without its rights, behind the filter of system calls
+                for user in ("alice", "bob", "carol"):
+                    response = fetch(daemon.address, "/x", fields=[basic(user, "secret")])
+                    self.assertEqual(response.status, 200, user)
+                self.assertEqual(fetch(daemon.address, "/x").status, 401)
+
+
+if __name__ == "__main__":
+    suite.main()
