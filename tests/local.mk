@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 # The layers of `make check`, fastest first.
 
-TESTS += tests/arrows
-dist_check_SCRIPTS += tests/arrows
+TESTS += tests/arrows tests/evix/test_symbols
+dist_check_SCRIPTS += tests/arrows tests/evix/test_symbols
 
 if CHECK
 include tests/unit/log.mk

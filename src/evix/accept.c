@@ -50,16 +50,16 @@ static bool is_wanted(const struct evix_op *op)
  * there is none left makes a socket and throws it away, which took 3.4 microseconds where telling
  * took 0.3. Whoever arrives after the counting wakes the backend anew.
  */
-int accept_burst(struct evix_loop *loop, struct evix_op *op)
+int evix__accept_burst(struct evix_loop *loop, struct evix_op *op)
 {
-    int waiting = platform_backlog(op->socket->fd);
+    int waiting = evix__platform_backlog(op->socket->fd);
     int most = waiting > 0 && waiting < BURST ? waiting : BURST;
 
     for (int i = 0; i < most; i++) {
-        int fd = platform_accept(op->socket->fd);
+        int fd = evix__platform_accept(op->socket->fd);
         if (fd >= 0) {
             op->count = 0;
-            op_deliver(loop, op, fd);
+            evix__op_deliver(loop, op, fd);
             if (!is_wanted(op))
                 return ACCEPT_UNWANTED;
         } else if (errno == EAGAIN || errno == EWOULDBLOCK) {

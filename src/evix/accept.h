@@ -17,6 +17,6 @@ enum {
 };
 
 /* Delivers connections, in phase 3. What is to come next, or the error that ends the operation. */
-int accept_burst(struct evix_loop *loop, struct evix_op *op);
+int evix__accept_burst(struct evix_loop *loop, struct evix_op *op);
 
 #endif

@@ -23,7 +23,7 @@ int evix_async_start(struct evix_async *async, struct evix_loop *loop, evix_asyn
 void evix_async_send(struct evix_async *async)
 {
     if (__atomic_exchange_n(&async->pending, 1, __ATOMIC_SEQ_CST) == 0)
-        loop_wake(async->handle.loop);
+        evix__loop_wake(async->handle.loop);
 }
 
 void evix_async_stop(struct evix_async *async)
@@ -35,19 +35,19 @@ void evix_async_stop(struct evix_async *async)
 }
 
 /* The flag is taken before the callback, so that a send after its beginning is seen again. */
-void asyncs_run(struct evix_loop *loop)
+void evix__asyncs_run(struct evix_loop *loop)
 {
     struct list_walk walk;
     struct evix_link *link;
-    list_walk_begin(&walk, &loop->asyncs);
-    while ((link = list_walk_next(&walk))) {
+    evix__list_walk_begin(&walk, &loop->asyncs);
+    while ((link = evix__list_walk_next(&walk))) {
         struct evix_async *async = EVIX_CONTAINER_OF(link, struct evix_async, link);
         if (__atomic_exchange_n(&async->pending, 0, __ATOMIC_SEQ_CST))
             TRACE_CALL(loop, HANDLE_ASYNC, async->fn, async);
     }
 }
 
-void asyncs_fini(struct evix_loop *loop)
+void evix__asyncs_fini(struct evix_loop *loop)
 {
     while (!list_is_empty(&loop->asyncs))
         evix_async_stop(EVIX_CONTAINER_OF(loop->asyncs.next, struct evix_async, link));

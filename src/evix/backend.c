@@ -11,15 +11,15 @@
 /* The best first. */
 static const struct backend *const ladder[] = {
 #ifdef HAVE_LIBURING
-    &backend_uring,
+    &evix__backend_uring,
 #endif
 #ifdef HAVE_SYS_EPOLL_H
-    &backend_epoll,
+    &evix__backend_epoll,
 #endif
 #ifdef HAVE_SYS_EVENT_H
-    &backend_kqueue,
+    &evix__backend_kqueue,
 #endif
-    &backend_poll,
+    &evix__backend_poll,
 };
 
 enum { RUNGS = sizeof(ladder) / sizeof(ladder[0]) };
@@ -44,8 +44,8 @@ static int open_one(struct evix_loop *loop, const struct backend *backend,
     loop->backend = backend;
     int error = backend->open(loop, options);
     if (error < 0)
-        trace_report(&loop->trace, "backend %s is not available: %s", backend->name,
-                     evix_strerror(error));
+        evix__trace_report(&loop->trace, "backend %s is not available: %s", backend->name,
+                           evix_strerror(error));
     return error;
 }
 
@@ -58,15 +58,15 @@ static int open_best(struct evix_loop *loop, const struct evix_options *options)
     return error;
 }
 
-int backend_open(struct evix_loop *loop, const struct evix_options *options)
+int evix__backend_open(struct evix_loop *loop, const struct evix_options *options)
 {
     if (options->backend == EVIX_BACKEND_AUTO)
         return open_best(loop, options);
     const struct backend *backend = find(options->backend);
     if (backend)
         return open_one(loop, backend, options);
-    trace_report(&loop->trace, "backend %s is not compiled in",
-                 evix_backend_name(options->backend));
+    evix__trace_report(&loop->trace, "backend %s is not compiled in",
+                       evix_backend_name(options->backend));
     return -ENOSYS;
 }
 

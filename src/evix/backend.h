@@ -29,11 +29,12 @@ struct backend {
 
     /*
      * Takes the started operations, linked by `next`, to run them; sets their state to RUNNING (or
-     * completes them by op_complete(), never by a callback). May leave the kernel's part to wait().
+     * completes them by evix__op_complete(), never by a callback). May leave the kernel's part to
+     * wait().
      */
     void (*submit)(struct evix_loop *loop, struct evix_op *list);
 
-    /* Ends a RUNNING (or RETRY) operation soon, by op_complete() or op_finish(). */
+    /* Ends a RUNNING (or RETRY) operation soon, by evix__op_complete() or evix__op_finish(). */
     void (*cancel)(struct evix_loop *loop, struct evix_op *op);
 
     /* The descriptor is about to be closed; no operation is left on it. No event may follow. */
@@ -45,13 +46,14 @@ struct backend {
      */
     int (*wait)(struct evix_loop *loop, uint64_t timeout_ns);
 
-    /* Phase 3: hands over what wait() found: op_finish(), op_deliver(), io_dispatch(). */
+    /* Phase 3: hands over what wait() found: evix__op_finish(), evix__op_deliver(),
+     * evix__io_dispatch(). */
     void (*dispatch)(struct evix_loop *loop);
 
     /*
      * For io.c: the interest in `fd` changes from `was` to `wanted` (EVIX_READ | EVIX_WRITE; 0 is
-     * none). Level-triggered. `token` comes back through io_dispatch(); it is new whenever `was` is
-     * 0. -EBADF, -EPERM, -ENOMEM; never fails when `wanted` is 0.
+     * none). Level-triggered. `token` comes back through evix__io_dispatch(); it is new whenever
+     * `was` is 0. -EBADF, -EPERM, -ENOMEM; never fails when `wanted` is 0.
      */
     int (*watch)(struct evix_loop *loop, int fd, unsigned was, unsigned wanted, uint64_t token);
 
@@ -60,13 +62,13 @@ struct backend {
 };
 
 /* Compiled in where configure found what they need. */
-extern const struct backend backend_uring;
-extern const struct backend backend_epoll;
-extern const struct backend backend_kqueue;
-extern const struct backend backend_poll;
+extern const struct backend evix__backend_uring;
+extern const struct backend evix__backend_epoll;
+extern const struct backend evix__backend_kqueue;
+extern const struct backend evix__backend_poll;
 
 /* Opens the one that is asked for, or the best one; sets loop->backend. */
-int backend_open(struct evix_loop *loop, const struct evix_options *options);
+int evix__backend_open(struct evix_loop *loop, const struct evix_options *options);
 
 /* ---- readiness watchers (io.c) ---- */
 
@@ -74,20 +76,20 @@ int backend_open(struct evix_loop *loop, const struct evix_options *options);
 #define IO_TOKEN_BIT ((uint64_t)1)
 
 /* Events (EVIX_READ | EVIX_WRITE | EVIX_HANGUP) for a token; dropped if it is out of date. */
-void io_dispatch(struct evix_loop *loop, uint64_t token, unsigned events);
+void evix__io_dispatch(struct evix_loop *loop, uint64_t token, unsigned events);
 
 /* ---- completion on top of readiness (ready.c) ---- */
 
-void ready_submit(struct evix_loop *loop, struct evix_op *list);
-void ready_cancel(struct evix_loop *loop, struct evix_op *op);
+void evix__ready_submit(struct evix_loop *loop, struct evix_op *list);
+void evix__ready_cancel(struct evix_loop *loop, struct evix_op *op);
 
 /* Phase 3: runs what is to be tried anew. Called by dispatch() before it hands over events. */
-void ready_run_retries(struct evix_loop *loop);
+void evix__ready_run_retries(struct evix_loop *loop);
 
 /* A registered socket became ready: EVIX_READ, EVIX_WRITE, EVIX_HANGUP (error, half-close too). */
-void ready_event(struct evix_loop *loop, struct evix_socket *socket, unsigned events);
+void evix__ready_event(struct evix_loop *loop, struct evix_socket *socket, unsigned events);
 
 /* Frees the lent buffer. */
-void ready_fini(struct evix_loop *loop);
+void evix__ready_fini(struct evix_loop *loop);
 
 #endif

@@ -26,7 +26,7 @@ static int epoll_open(struct evix_loop *loop, const struct evix_options *options
     struct epoll_state *state = malloc(sizeof(*state));
     if (!state)
         return -ENOMEM;
-    state->fd = epoll_watch_open();
+    state->fd = evix__epoll_watch_open();
     if (state->fd < 0) {
         int error = state->fd;
         free(state);
@@ -74,7 +74,7 @@ static int epoll_watch(struct evix_loop *loop, int fd, unsigned was, unsigned wa
                        uint64_t token)
 {
     struct epoll_state *state = loop->backend_data;
-    return epoll_watch_change(state->fd, fd, was, wanted, token);
+    return evix__epoll_watch_change(state->fd, fd, was, wanted, token);
 }
 
 /* Rounded up: waking before the deadline would only turn the loop in vain. */
@@ -103,7 +103,7 @@ static void dispatch_socket(struct evix_loop *loop, const struct epoll_event *ev
         events |= EVIX_WRITE;
     if (event->events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR))
         events |= EVIX_HANGUP;
-    ready_event(loop, event->data.ptr, events);
+    evix__ready_event(loop, event->data.ptr, events);
 }
 
 /* No socket goes away within the batch: close.c sees to that. Watchers may; io.c sees to them. */
@@ -113,24 +113,24 @@ static void epoll_dispatch(struct evix_loop *loop)
     int count = state->count;
     state->count = 0;
     if (loop->ready.retry.first)
-        ready_run_retries(loop);
+        evix__ready_run_retries(loop);
     for (int i = 0; i < count; i++) {
         const struct epoll_event *event = &state->events[i];
         if (event->data.u64 & IO_TOKEN_BIT)
-            epoll_watch_dispatch(loop, event);
+            evix__epoll_watch_dispatch(loop, event);
         else
             dispatch_socket(loop, event);
     }
 }
 
-const struct backend backend_epoll = {
+const struct backend evix__backend_epoll = {
     .id = EVIX_BACKEND_EPOLL,
     .name = "epoll",
     .capabilities = BACKEND_SOCKETS | BACKEND_READY | BACKEND_EDGE,
     .open = epoll_open,
     .close = epoll_close,
-    .submit = ready_submit,
-    .cancel = ready_cancel,
+    .submit = evix__ready_submit,
+    .cancel = evix__ready_cancel,
     .forget = epoll_forget,
     .wait = epoll_backend_wait,
     .dispatch = epoll_dispatch,

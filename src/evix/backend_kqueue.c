@@ -133,9 +133,9 @@ static void dispatch_one(struct evix_loop *loop, const struct kevent *event)
     if (event->flags & (EV_EOF | EV_ERROR))
         events |= EVIX_HANGUP;
     if (owner & IO_TOKEN_BIT)
-        io_dispatch(loop, owner, events);
+        evix__io_dispatch(loop, owner, events);
     else
-        ready_event(loop, (struct evix_socket *)(uintptr_t)owner, events);
+        evix__ready_event(loop, (struct evix_socket *)(uintptr_t)owner, events);
 }
 
 static void kqueue_dispatch(struct evix_loop *loop)
@@ -144,19 +144,19 @@ static void kqueue_dispatch(struct evix_loop *loop)
     int count = state->count;
     state->count = 0;
     if (loop->ready.retry.first)
-        ready_run_retries(loop);
+        evix__ready_run_retries(loop);
     for (int i = 0; i < count; i++)
         dispatch_one(loop, &state->events[i]);
 }
 
-const struct backend backend_kqueue = {
+const struct backend evix__backend_kqueue = {
     .id = EVIX_BACKEND_KQUEUE,
     .name = "kqueue",
     .capabilities = BACKEND_SOCKETS | BACKEND_READY | BACKEND_EDGE,
     .open = kqueue_open,
     .close = kqueue_close,
-    .submit = ready_submit,
-    .cancel = ready_cancel,
+    .submit = evix__ready_submit,
+    .cancel = evix__ready_cancel,
     .forget = kqueue_forget,
     .wait = kqueue_wait,
     .dispatch = kqueue_dispatch,

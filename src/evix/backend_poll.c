@@ -180,27 +180,27 @@ static void poll_dispatch(struct evix_loop *loop)
     size_t count = state->is_ready ? state->row_count : 0;
     state->is_ready = false;
     if (loop->ready.retry.first)
-        ready_run_retries(loop);
+        evix__ready_run_retries(loop);
     for (size_t i = 0; i < count; i++) { /* callbacks may grow the arrays: never keep a pointer */
         unsigned events = from_poll(state->rows[i].revents);
         uint64_t owner = state->owners[i];
         if (events == 0)
             continue;
         if (owner & IO_TOKEN_BIT)
-            io_dispatch(loop, owner, events);
+            evix__io_dispatch(loop, owner, events);
         else
-            ready_event(loop, (struct evix_socket *)(uintptr_t)owner, events);
+            evix__ready_event(loop, (struct evix_socket *)(uintptr_t)owner, events);
     }
 }
 
-const struct backend backend_poll = {
+const struct backend evix__backend_poll = {
     .id = EVIX_BACKEND_POLL,
     .name = "poll",
     .capabilities = BACKEND_SOCKETS | BACKEND_READY,
     .open = poll_open,
     .close = poll_close,
-    .submit = ready_submit,
-    .cancel = ready_cancel,
+    .submit = evix__ready_submit,
+    .cancel = evix__ready_cancel,
     .forget = poll_forget,
     .wait = poll_wait,
     .dispatch = poll_dispatch,

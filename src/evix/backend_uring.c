@@ -23,7 +23,7 @@ static struct uring *uring_of(const struct evix_loop *loop)
     return loop->backend_data;
 }
 
-struct io_uring_sqe *uring_take_entry(struct uring *uring)
+struct io_uring_sqe *evix__uring_take_entry(struct uring *uring)
 {
     struct io_uring_sqe *entry = io_uring_get_sqe(&uring->ring);
     if (!entry) {
@@ -43,13 +43,13 @@ static int uring_backend_open(struct evix_loop *loop, const struct evix_options 
     struct uring *uring = calloc(1, sizeof(*uring));
     if (!uring)
         return -ENOMEM;
-    int error = uring_open(&uring->ring, URING_WAITED_FOR, URING_ENTRIES, URING_COMPLETIONS);
+    int error = evix__uring_open(&uring->ring, URING_WAITED_FOR, URING_ENTRIES, URING_COMPLETIONS);
     if (error < 0)
         goto free_uring;
-    error = uring_buffers_open(&uring->buffers, &uring->ring, count, bytes);
+    error = evix__uring_buffers_open(&uring->buffers, &uring->ring, count, bytes);
     if (error < 0)
         goto exit_ring;
-    uring->epoll_fd = error = epoll_watch_open();
+    uring->epoll_fd = error = evix__epoll_watch_open();
     if (error < 0)
         goto exit_ring;
     uring->loop = loop;
@@ -60,7 +60,7 @@ static int uring_backend_open(struct evix_loop *loop, const struct evix_options 
 
 exit_ring: /* the kernel must let go of the buffers before they are unmapped */
     io_uring_queue_exit(&uring->ring);
-    uring_buffers_close(&uring->buffers);
+    evix__uring_buffers_close(&uring->buffers);
 free_uring:
     free(uring);
     return error;
@@ -87,7 +87,7 @@ static bool next_completion(struct uring *uring, struct io_uring_cqe *out)
 /* Cancels whatever is in the kernel and waits for it, since it uses memory that is the caller's. */
 static void drain(struct uring *uring)
 {
-    struct io_uring_sqe *entry = uring_take_entry(uring);
+    struct io_uring_sqe *entry = evix__uring_take_entry(uring);
     if (entry) {
         io_uring_prep_cancel64(entry, 0, IORING_ASYNC_CANCEL_ANY | IORING_ASYNC_CANCEL_ALL);
         io_uring_sqe_set_data64(entry, URING_CANCEL);
@@ -98,7 +98,7 @@ static void drain(struct uring *uring)
         if (error < 0 && error != -EINTR && error != -EBUSY && error != -EAGAIN)
             return; /* another thread's ring: closing it is all we can do */
         while (next_completion(uring, &completion))
-            uring_op_dropped(uring, &completion);
+            evix__uring_op_dropped(uring, &completion);
     }
 }
 
@@ -109,7 +109,7 @@ static void uring_backend_close(struct evix_loop *loop)
         drain(uring);
     close(uring->epoll_fd);
     io_uring_queue_exit(&uring->ring);
-    uring_buffers_close(&uring->buffers);
+    evix__uring_buffers_close(&uring->buffers);
     loop->backend_data = NULL;
     free(uring);
 }
@@ -121,13 +121,13 @@ static void uring_backend_submit(struct evix_loop *loop, struct evix_op *list)
     for (struct evix_op *op = list; op; op = next) {
         next = op->next;
         op->state = OP_RUNNING;
-        uring_op_start(uring, op);
+        evix__uring_op_start(uring, op);
     }
 }
 
 static void uring_backend_cancel(struct evix_loop *loop, struct evix_op *op)
 {
-    uring_op_cancel(uring_of(loop), op);
+    evix__uring_op_cancel(uring_of(loop), op);
 }
 
 /* The ring holds a reference to a socket only while an operation is in the kernel: none is left. */
@@ -146,7 +146,7 @@ static void watch_epoll(struct uring *uring)
 {
     if (uring->is_watching)
         return;
-    struct io_uring_sqe *entry = uring_take_entry(uring);
+    struct io_uring_sqe *entry = evix__uring_take_entry(uring);
     if (!entry)
         return; /* the queue is full of entries that wake us soon */
     io_uring_prep_poll_add(entry, uring->epoll_fd, POLLIN);
@@ -176,12 +176,12 @@ static int uring_backend_wait(struct evix_loop *loop, uint64_t timeout_ns)
 {
     struct uring *uring = uring_of(loop);
     if (!uring->is_started) {
-        int error = uring_start(&uring->ring);
+        int error = evix__uring_start(&uring->ring);
         if (error < 0)
             return error;
         uring->is_started = true;
     }
-    uring_op_flush(uring);
+    evix__uring_op_flush(uring);
     watch_epoll(uring);
     int error = enter(uring, timeout_ns);
     if (error < 0 && error != -ETIME && error != -EBUSY && error != -EAGAIN)
@@ -207,21 +207,21 @@ static void uring_backend_dispatch(struct evix_loop *loop)
     unsigned count = io_uring_cq_ready(&uring->ring); /* a bound: callbacks may enter the kernel */
     if (uring->is_watching && take_watch(uring, count)) {
         uring->is_watching = false;
-        epoll_watch_collect(loop, uring->epoll_fd);
+        evix__epoll_watch_collect(loop, uring->epoll_fd);
     }
     for (; count > 0 && next_completion(uring, &completion); count--) {
         if (completion.user_data >= URING_NO_POINTER)
-            uring_op_completed(uring, &completion);
+            evix__uring_op_completed(uring, &completion);
     }
 }
 
 static int uring_backend_watch(struct evix_loop *loop, int fd, unsigned was, unsigned wanted,
                                uint64_t token)
 {
-    return epoll_watch_change(uring_of(loop)->epoll_fd, fd, was, wanted, token);
+    return evix__epoll_watch_change(uring_of(loop)->epoll_fd, fd, was, wanted, token);
 }
 
-const struct backend backend_uring = {
+const struct backend evix__backend_uring = {
     .id = EVIX_BACKEND_IO_URING,
     .name = "io_uring",
     .capabilities = BACKEND_SOCKETS | BACKEND_FILES,

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 /* The queue is empty or `closing_end` points into its last socket. */
-void socket_close_if_idle(struct evix_socket *socket)
+void evix__socket_close_if_idle(struct evix_socket *socket)
 {
     struct evix_loop *loop = socket->handle.loop;
     if ((socket->events & SOCKET_CLOSE_QUEUED) || socket->reader || socket->writer)
@@ -33,7 +33,7 @@ void evix_socket_close(struct evix_socket *socket, evix_socket_fn *closed)
         evix_cancel(socket->reader);
     if (socket->writer)
         evix_cancel(socket->writer);
-    socket_close_if_idle(socket);
+    evix__socket_close_if_idle(socket);
 }
 
 static void finish_close(struct evix_loop *loop, struct evix_socket *socket)
@@ -47,7 +47,7 @@ static void finish_close(struct evix_loop *loop, struct evix_socket *socket)
         TRACE_CALL(loop, HANDLE_SOCKET, socket->closed, socket);
 }
 
-void sockets_run_closing(struct evix_loop *loop)
+void evix__sockets_run_closing(struct evix_loop *loop)
 {
     struct evix_socket *socket = loop->closing, *next;
     loop->closing = NULL;
@@ -59,7 +59,7 @@ void sockets_run_closing(struct evix_loop *loop)
 }
 
 /* Whoever asked for the descriptor to be closed has given it away: it must not leak. */
-void closing_fini(struct evix_loop *loop)
+void evix__closing_fini(struct evix_loop *loop)
 {
     for (struct evix_socket *socket = loop->closing; socket; socket = socket->next) {
         if (socket->fd >= 0)

@@ -10,13 +10,13 @@
 
 enum { COLLECT_EVENTS = 64 };
 
-int epoll_watch_open(void)
+int evix__epoll_watch_open(void)
 {
     int fd = epoll_create1(EPOLL_CLOEXEC);
     return fd < 0 ? -errno : fd;
 }
 
-int epoll_watch_change(int epoll_fd, int fd, unsigned was, unsigned wanted, uint64_t token)
+int evix__epoll_watch_change(int epoll_fd, int fd, unsigned was, unsigned wanted, uint64_t token)
 {
     struct epoll_event event = {.data.u64 = token};
     if (wanted & EVIX_READ)
@@ -27,7 +27,7 @@ int epoll_watch_change(int epoll_fd, int fd, unsigned was, unsigned wanted, uint
     return epoll_ctl(epoll_fd, action, fd, &event) < 0 ? -errno : 0;
 }
 
-void epoll_watch_dispatch(struct evix_loop *loop, const struct epoll_event *event)
+void evix__epoll_watch_dispatch(struct evix_loop *loop, const struct epoll_event *event)
 {
     unsigned events = 0;
     if (event->events & EPOLLIN)
@@ -36,13 +36,13 @@ void epoll_watch_dispatch(struct evix_loop *loop, const struct epoll_event *even
         events |= EVIX_WRITE;
     if (event->events & (EPOLLERR | EPOLLHUP))
         events |= EVIX_READ | EVIX_WRITE | EVIX_HANGUP;
-    io_dispatch(loop, event->data.u64, events);
+    evix__io_dispatch(loop, event->data.u64, events);
 }
 
-void epoll_watch_collect(struct evix_loop *loop, int epoll_fd)
+void evix__epoll_watch_collect(struct evix_loop *loop, int epoll_fd)
 {
     struct epoll_event events[COLLECT_EVENTS];
     int count = epoll_wait(epoll_fd, events, COLLECT_EVENTS, 0);
     for (int i = 0; i < count; i++)
-        epoll_watch_dispatch(loop, &events[i]);
+        evix__epoll_watch_dispatch(loop, &events[i]);
 }

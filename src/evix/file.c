@@ -20,10 +20,10 @@ void evix_file_prepare(struct evix_loop *loop)
     if (loop->files || (loop->backend->capabilities & BACKEND_FILES))
         return;
 #ifdef HAVE_LIBURING
-    if (!loop->no_file_ring && file_ring_new(loop) == 0)
+    if (!loop->no_file_ring && evix__file_ring_new(loop) == 0)
         return;
 #endif
-    (void)file_pool_new(loop);
+    (void)evix__file_pool_new(loop);
 }
 
 static void start(struct evix_op *op, struct evix_loop *loop, struct evix_file_request *request,
@@ -36,7 +36,7 @@ static void start(struct evix_op *op, struct evix_loop *loop, struct evix_file_r
     op->u.file.request = request;
     op->count = 0;
     evix_file_prepare(loop);
-    op_start(op, loop, kind, fn);
+    evix__op_start(op, loop, kind, fn);
 }
 
 void evix_file_open(struct evix_op *op, struct evix_loop *loop, struct evix_file_request *request,

@@ -80,7 +80,7 @@ static ssize_t call_read(const struct evix_op *op)
     return got < 0 ? -errno : got;
 }
 
-ssize_t file_call(const struct evix_op *op)
+ssize_t evix__file_call(const struct evix_op *op)
 {
     switch ((enum op_kind)op->kind) {
     case OP_FILE_OPEN:
@@ -94,7 +94,7 @@ ssize_t file_call(const struct evix_op *op)
     }
 }
 
-ssize_t file_verdict(const struct evix_op *op, ssize_t result)
+ssize_t evix__file_verdict(const struct evix_op *op, ssize_t result)
 {
     if (!(op->flags & OP_CANCELLED) || (result >= 0 && op->kind != OP_FILE_OPEN))
         return result;

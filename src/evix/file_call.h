@@ -12,7 +12,7 @@
 enum { FILE_OPEN_TRIES = 8 };
 
 /* Does what the operation says. A descriptor, 0, a count of bytes, or a negative errno. */
-ssize_t file_call(const struct evix_op *op);
+ssize_t evix__file_call(const struct evix_op *op);
 
 static inline struct evix_file_request *file_request(const struct evix_op *op)
 {
@@ -23,6 +23,6 @@ static inline struct evix_file_request *file_request(const struct evix_op *op)
  * What the caller of a finished operation is told. A cancelled one that succeeded all the same
  * counts as cancelled where success would leave something behind: its descriptor is closed.
  */
-ssize_t file_verdict(const struct evix_op *op, ssize_t result);
+ssize_t evix__file_verdict(const struct evix_op *op, ssize_t result);
 
 #endif

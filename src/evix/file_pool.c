@@ -29,7 +29,7 @@ static struct file_pool *file_pool(struct evix_loop *loop)
 static void run_call(struct evix_work *work)
 {
     struct evix_op *op = EVIX_CONTAINER_OF(work, struct evix_file_request, u.work)->op;
-    op->result = (int32_t)file_call(op);
+    op->result = (int32_t)evix__file_call(op);
 }
 
 /*
@@ -41,7 +41,7 @@ static void on_called(struct evix_work *work, int error)
     struct evix_file_request *request = EVIX_CONTAINER_OF(work, struct evix_file_request, u.work);
     struct evix_op *op = request->op;
     list_remove(&request->link);
-    op_finish(request->loop, op, error < 0 ? error : file_verdict(op, op->result));
+    evix__op_finish(request->loop, op, error < 0 ? error : evix__file_verdict(op, op->result));
 }
 
 static void submit(struct evix_loop *loop, struct evix_op *op)
@@ -50,7 +50,7 @@ static void submit(struct evix_loop *loop, struct evix_op *op)
     op->result = -ECANCELED; /* holds where the loop is freed before it ran */
     int error = evix_work_start(&request->u.work, loop, run_call, on_called);
     if (error < 0) {
-        op_complete(loop, op, error);
+        evix__op_complete(loop, op, error);
         return;
     }
     evix_unref(&request->u.work.handle); /* the operation keeps the loop alive, or does not */
@@ -73,7 +73,7 @@ static void close_late(struct evix_op *op)
 static void pool_free(struct evix_loop *loop, struct loop_part *part)
 {
     struct file_pool *pool = EVIX_CONTAINER_OF(part, struct file_pool, part);
-    work_pool_stop(loop);
+    evix__work_pool_stop(loop);
     while (!list_is_empty(&pool->running)) {
         struct evix_link *link = pool->running.next;
         list_remove(link);
@@ -83,7 +83,7 @@ static void pool_free(struct evix_loop *loop, struct loop_part *part)
     free(pool);
 }
 
-int file_pool_new(struct evix_loop *loop)
+int evix__file_pool_new(struct evix_loop *loop)
 {
     struct file_pool *pool = calloc(1, sizeof(*pool));
     if (!pool)
@@ -91,7 +91,7 @@ int file_pool_new(struct evix_loop *loop)
     pool->engine = (struct file_engine){.submit = submit, .cancel = cancel};
     list_init(&pool->running);
     pool->part.free = pool_free;
-    loop_part_add(loop, &pool->part);
+    evix__loop_part_add(loop, &pool->part);
     loop->files = &pool->engine;
     return 0;
 }

@@ -12,6 +12,6 @@ struct file_pool {
 };
 
 /* Sets loop->files. -ENOMEM. */
-int file_pool_new(struct evix_loop *loop);
+int evix__file_pool_new(struct evix_loop *loop);
 
 #endif

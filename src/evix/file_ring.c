@@ -60,7 +60,7 @@ static bool enter(struct file_ring *ring, struct evix_op *op)
     struct io_uring_sqe *entry = take_entry(ring);
     if (!entry)
         return false;
-    uring_file_prepare(entry, op);
+    evix__uring_file_prepare(entry, op);
     ring->in_kernel++;
     return true;
 }
@@ -94,7 +94,7 @@ static bool enter_cancel(struct file_ring *ring, struct evix_op *op)
 static void settle(struct file_ring *ring, struct evix_op *op, ssize_t result)
 {
     list_remove(&file_request(op)->link);
-    op_finish(ring->loop, op, result);
+    evix__op_finish(ring->loop, op, result);
 }
 
 static void enter_backlog(struct file_ring *ring)
@@ -108,7 +108,7 @@ static void enter_backlog(struct file_ring *ring)
             continue;
         }
         list_remove(&file_request(op)->link);
-        op_complete(ring->loop, op, -ECANCELED);
+        evix__op_complete(ring->loop, op, -ECANCELED);
     }
 }
 
@@ -185,10 +185,10 @@ static void on_readable(struct evix_io *io, unsigned events)
         if (completion.user_data == cancel_data)
             continue;
         struct evix_op *op = io_uring_cqe_get_data(&completion);
-        if (uring_file_again(op, completion.res))
+        if (evix__uring_file_again(op, completion.res))
             enter_or_wait(ring, op);
         else
-            settle(ring, op, uring_file_verdict(op, completion.res));
+            settle(ring, op, evix__uring_file_verdict(op, completion.res));
     }
     flush(ring->loop);
 }
@@ -234,15 +234,15 @@ static void ring_free(struct evix_loop *loop, struct loop_part *part)
     free(ring);
 }
 
-int file_ring_new(struct evix_loop *loop)
+int evix__file_ring_new(struct evix_loop *loop)
 {
     struct file_ring *ring = calloc(1, sizeof(*ring));
     if (!ring)
         return -ENOMEM;
-    int error = uring_open(&ring->ring, URING_POLLED, ENTRIES, COMPLETIONS);
+    int error = evix__uring_open(&ring->ring, URING_POLLED, ENTRIES, COMPLETIONS);
     if (error < 0)
         goto free_ring;
-    error = uring_start(&ring->ring);
+    error = evix__uring_start(&ring->ring);
     if (error < 0)
         goto exit_ring;
     evix_io_init(&ring->io, loop, ring->ring.ring_fd, on_readable);
@@ -258,7 +258,7 @@ int file_ring_new(struct evix_loop *loop)
     ring->engine = (struct file_engine){.submit = submit, .flush = flush, .cancel = cancel};
     ring->loop = loop;
     ring->part.free = ring_free;
-    loop_part_add(loop, &ring->part);
+    evix__loop_part_add(loop, &ring->part);
     loop->files = &ring->engine;
     return 0;
 

@@ -8,6 +8,6 @@
  * Gives a loop on readiness a small ring for its files: sets loop->files. -ENOSYS or -EPERM where
  * there is no ring to be had; then file_pool.h is the way.
  */
-int file_ring_new(struct evix_loop *loop);
+int evix__file_ring_new(struct evix_loop *loop);
 
 #endif

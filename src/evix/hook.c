@@ -25,18 +25,18 @@ void evix_hook_stop(struct evix_hook *hook)
     handle_stop(&hook->handle);
 }
 
-void hooks_run(struct evix_loop *loop, enum evix_hook_phase phase)
+void evix__hooks_run(struct evix_loop *loop, enum evix_hook_phase phase)
 {
     struct list_walk walk;
     struct evix_link *link;
-    list_walk_begin(&walk, &loop->hooks[phase]);
-    while ((link = list_walk_next(&walk))) {
+    evix__list_walk_begin(&walk, &loop->hooks[phase]);
+    while ((link = evix__list_walk_next(&walk))) {
         struct evix_hook *hook = EVIX_CONTAINER_OF(link, struct evix_hook, link);
         TRACE_CALL(loop, HANDLE_HOOK, hook->fn, hook);
     }
 }
 
-void hooks_fini(struct evix_loop *loop)
+void evix__hooks_fini(struct evix_loop *loop)
 {
     for (int phase = EVIX_HOOK_PREPARE; phase <= EVIX_HOOK_CHECK; phase++)
         while (!list_is_empty(&loop->hooks[phase]))

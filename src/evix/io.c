@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Readiness watchers: a table by descriptor, the union of what its watchers want, and who is told.
- * Does not speak to the kernel: a backend's watch() does, and calls io_dispatch().
+ * Does not speak to the kernel: a backend's watch() does, and calls evix__io_dispatch().
  * Called by users of the loop, by wake.c and signal.c, and by the backends.
  */
 #include "backend.h"
@@ -158,7 +158,7 @@ static void run_watcher(struct evix_loop *loop, struct evix_io *io, unsigned eve
  * A descriptor that was closed and opened anew within the batch has another generation. A watcher
  * that was stopped has left the list, and one that has joined it stands behind the walk's end.
  */
-void io_dispatch(struct evix_loop *loop, uint64_t token, unsigned events)
+void evix__io_dispatch(struct evix_loop *loop, uint64_t token, unsigned events)
 {
     int fd = (int)(token >> 32);
     struct io_slot *slot = slot_find(loop, fd);
@@ -166,8 +166,8 @@ void io_dispatch(struct evix_loop *loop, uint64_t token, unsigned events)
         return;
     struct list_walk walk;
     struct evix_link *link;
-    list_walk_begin(&walk, &slot->watchers);
-    while ((link = list_walk_next(&walk)))
+    evix__list_walk_begin(&walk, &slot->watchers);
+    while ((link = evix__list_walk_next(&walk)))
         run_watcher(loop, EVIX_CONTAINER_OF(link, struct evix_io, link), events);
 }
 
@@ -183,7 +183,7 @@ static void free_block(struct io_slot *block)
     free(block);
 }
 
-void io_fini(struct evix_loop *loop)
+void evix__io_fini(struct evix_loop *loop)
 {
     for (size_t i = 0; i < loop->io.block_count; i++)
         if (loop->io.blocks[i])

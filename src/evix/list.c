@@ -6,13 +6,13 @@
  */
 #include "list.h"
 
-void list_walk_begin(struct list_walk *walk, struct evix_link *list)
+void evix__list_walk_begin(struct list_walk *walk, struct evix_link *list)
 {
     list_insert_after(list, &walk->here);
     list_append(list, &walk->end);
 }
 
-struct evix_link *list_walk_next(struct list_walk *walk)
+struct evix_link *evix__list_walk_next(struct list_walk *walk)
 {
     struct evix_link *node = walk->here.next;
     list_remove(&walk->here);

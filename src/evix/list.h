@@ -59,9 +59,9 @@ struct list_walk {
     struct evix_link here, end;
 };
 
-void list_walk_begin(struct list_walk *walk, struct evix_link *list);
+void evix__list_walk_begin(struct list_walk *walk, struct evix_link *list);
 
 /* The next node; NULL at the end, when the walk has left the list. Must be walked to the end. */
-struct evix_link *list_walk_next(struct list_walk *walk);
+struct evix_link *evix__list_walk_next(struct list_walk *walk);
 
 #endif

@@ -14,7 +14,7 @@
 
 /* ---- clock ---- */
 
-uint64_t clock_now_ns(void)
+uint64_t evix__clock_now_ns(void)
 {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
@@ -33,7 +33,7 @@ uint64_t evix_now_ms(const struct evix_loop *loop)
 
 void evix_now_update(struct evix_loop *loop)
 {
-    loop->now_ns = clock_now_ns();
+    loop->now_ns = evix__clock_now_ns();
 }
 
 /* ---- liveness ---- */
@@ -87,7 +87,7 @@ static uint64_t sleep_ns(const struct evix_loop *loop, enum evix_run_mode mode, 
 {
     if (mode == EVIX_RUN_NOWAIT || loop->is_stopping || loop->referenced == 0 || has_work(loop))
         return 0;
-    uint64_t due_ns = timers_due_ns(loop);
+    uint64_t due_ns = evix__timers_due_ns(loop);
     if (due_ns == UINT64_MAX)
         return BACKEND_FOREVER;
     return due_ns > now_ns ? due_ns - now_ns : 0;
@@ -109,7 +109,7 @@ static bool may_skip_poll(struct evix_loop *loop, enum evix_run_mode mode)
 
 static int poll_kernel(struct evix_loop *loop, enum evix_run_mode mode)
 {
-    uint64_t now_ns = clock_now_ns();
+    uint64_t now_ns = evix__clock_now_ns();
     if (may_skip_poll(loop, mode)) {
         loop->now_ns = now_ns;
         return 0;
@@ -123,7 +123,7 @@ static int poll_kernel(struct evix_loop *loop, enum evix_run_mode mode)
 
     int count = loop->backend->wait(loop, sleep_ns(loop, mode, now_ns));
     loop->counters.waits++;
-    loop->now_ns = loop->busy_since_ns = clock_now_ns();
+    loop->now_ns = loop->busy_since_ns = evix__clock_now_ns();
     return count < 0 && count != -EINTR ? count : 0;
 }
 
@@ -133,22 +133,22 @@ static int iterate(struct evix_loop *loop, enum evix_run_mode mode)
 {
     loop->counters.iterations++;
     if (!list_is_empty(&loop->posts))
-        posts_run(loop);
+        evix__posts_run(loop);
     if (!list_is_empty(&loop->hooks[EVIX_HOOK_PREPARE]))
-        hooks_run(loop, EVIX_HOOK_PREPARE);
+        evix__hooks_run(loop, EVIX_HOOK_PREPARE);
     if (loop->started.first)
-        ops_submit(loop);
+        evix__ops_submit(loop);
     int error = poll_kernel(loop, mode);
-    ops_run_completed(loop);
+    evix__ops_run_completed(loop);
     loop->backend->dispatch(loop);
-    ops_run_completed(loop);
+    evix__ops_run_completed(loop);
     if (__atomic_load_n(&loop->signals.pending, __ATOMIC_RELAXED))
-        signals_run(loop);
+        evix__signals_run(loop);
     if (!list_is_empty(&loop->hooks[EVIX_HOOK_CHECK]))
-        hooks_run(loop, EVIX_HOOK_CHECK);
-    timers_run(loop);
+        evix__hooks_run(loop, EVIX_HOOK_CHECK);
+    evix__timers_run(loop);
     if (loop->closing)
-        sockets_run_closing(loop);
+        evix__sockets_run_closing(loop);
     return error;
 }
 
@@ -158,7 +158,7 @@ int evix_loop_run(struct evix_loop *loop, enum evix_run_mode mode)
         return -EBUSY;
     int error = 0;
     loop->is_running = true;
-    loop->now_ns = loop->busy_since_ns = clock_now_ns();
+    loop->now_ns = loop->busy_since_ns = evix__clock_now_ns();
     if (mode == EVIX_RUN_DEFAULT) {
         while (error == 0 && loop->referenced > 0 && !loop->is_stopping)
             error = iterate(loop, mode);
@@ -206,12 +206,12 @@ int evix_loop_new(struct evix_loop **out, const struct evix_options *options)
     loop->work_threads = options->work_threads;
     loop->receive_buffers = options->receive_buffers;
     loop->no_file_ring = options->no_file_ring;
-    loop->now_ns = clock_now_ns();
+    loop->now_ns = evix__clock_now_ns();
 
-    int error = backend_open(loop, options);
+    int error = evix__backend_open(loop, options);
     if (error < 0)
         goto free_loop;
-    error = wake_open(loop);
+    error = evix__wake_open(loop);
     if (error < 0)
         goto close_backend;
     *out = loop;
@@ -219,13 +219,13 @@ int evix_loop_new(struct evix_loop **out, const struct evix_options *options)
 
 close_backend:
     loop->backend->close(loop);
-    io_fini(loop);
+    evix__io_fini(loop);
 free_loop:
     free(loop);
     return error;
 }
 
-void loop_part_add(struct evix_loop *loop, struct loop_part *part)
+void evix__loop_part_add(struct evix_loop *loop, struct loop_part *part)
 {
     part->next = loop->parts;
     loop->parts = part;
@@ -246,9 +246,9 @@ static void report_leftovers(struct evix_loop *loop)
     size_t own =
         (size_t)evix_is_active(&loop->wake.io.handle) + evix_is_active(&loop->signals.io.handle);
     if (loop->active > own)
-        trace_report(&loop->trace,
-                     "%zu handles or operations were still active when the loop ended",
-                     loop->active - own);
+        evix__trace_report(&loop->trace,
+                           "%zu handles or operations were still active when the loop ended",
+                           loop->active - own);
 }
 
 void evix_loop_free(struct evix_loop **out)
@@ -259,18 +259,18 @@ void evix_loop_free(struct evix_loop **out)
     assert(!loop->is_running);
     *out = NULL;
     free_parts(loop);
-    hooks_fini(loop);
+    evix__hooks_fini(loop);
     report_leftovers(loop);
-    posts_fini(loop);
-    asyncs_fini(loop);
-    signals_fini(loop);
-    timers_fini(loop);
+    evix__posts_fini(loop);
+    evix__asyncs_fini(loop);
+    evix__signals_fini(loop);
+    evix__timers_fini(loop);
     loop->backend->close(loop);
-    ops_fini(loop);
-    closing_fini(loop);
-    io_fini(loop);
-    wake_close(loop);
-    ready_fini(loop);
+    evix__ops_fini(loop);
+    evix__closing_fini(loop);
+    evix__io_fini(loop);
+    evix__wake_close(loop);
+    evix__ready_fini(loop);
     free(loop);
 }
 

@@ -163,45 +163,46 @@ static inline bool loop_is_ours(const struct evix_loop *loop)
 /* ---- parts ---- */
 
 /* Has `part` freed with the loop, before anything of the core is. */
-void loop_part_add(struct evix_loop *loop, struct loop_part *part);
+void evix__loop_part_add(struct evix_loop *loop, struct loop_part *part);
 
 /* ---- clock ---- */
 
-uint64_t clock_now_ns(void);
+uint64_t evix__clock_now_ns(void);
 
-/* ---- wake.c: the loop's wake-up descriptor. loop_wake(): any thread, any signal handler ---- */
+/* ---- wake.c: the loop's wake-up descriptor. evix__loop_wake(): any thread, any signal handler
+ * ---- */
 
-int wake_open(struct evix_loop *loop);
-void wake_close(struct evix_loop *loop);
-void loop_wake(struct evix_loop *loop);
+int evix__wake_open(struct evix_loop *loop);
+void evix__wake_close(struct evix_loop *loop);
+void evix__loop_wake(struct evix_loop *loop);
 
 /* Reads until it is empty. */
-void pipe_drain(int fd);
+void evix__pipe_drain(int fd);
 
 /* ---- phases, in the files named after them ---- */
 
-void posts_run(struct evix_loop *loop);
-void hooks_run(struct evix_loop *loop, enum evix_hook_phase phase);
-void ops_submit(struct evix_loop *loop);
-void ops_run_completed(struct evix_loop *loop);
-void asyncs_run(struct evix_loop *loop);
-void signals_run(struct evix_loop *loop);
-void timers_run(struct evix_loop *loop);
-void sockets_run_closing(struct evix_loop *loop);
+void evix__posts_run(struct evix_loop *loop);
+void evix__hooks_run(struct evix_loop *loop, enum evix_hook_phase phase);
+void evix__ops_submit(struct evix_loop *loop);
+void evix__ops_run_completed(struct evix_loop *loop);
+void evix__asyncs_run(struct evix_loop *loop);
+void evix__signals_run(struct evix_loop *loop);
+void evix__timers_run(struct evix_loop *loop);
+void evix__sockets_run_closing(struct evix_loop *loop);
 
 /* When the nearest timer is due; UINT64_MAX without one. */
-uint64_t timers_due_ns(const struct evix_loop *loop);
+uint64_t evix__timers_due_ns(const struct evix_loop *loop);
 
 /* At the loop's end: what is still active is made inactive, without a callback. */
-void posts_fini(struct evix_loop *loop);
-void hooks_fini(struct evix_loop *loop);
-void asyncs_fini(struct evix_loop *loop);
-void signals_fini(struct evix_loop *loop);
-void timers_fini(struct evix_loop *loop);
-void io_fini(struct evix_loop *loop);
+void evix__posts_fini(struct evix_loop *loop);
+void evix__hooks_fini(struct evix_loop *loop);
+void evix__asyncs_fini(struct evix_loop *loop);
+void evix__signals_fini(struct evix_loop *loop);
+void evix__timers_fini(struct evix_loop *loop);
+void evix__io_fini(struct evix_loop *loop);
 
 /* Once the backend has let go of everything: operations in a queue, and sockets being closed. */
-void ops_fini(struct evix_loop *loop);
-void closing_fini(struct evix_loop *loop);
+void evix__ops_fini(struct evix_loop *loop);
+void evix__closing_fini(struct evix_loop *loop);
 
 #endif

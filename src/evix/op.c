@@ -14,7 +14,7 @@
 
 static_assert(sizeof(struct evix_op) <= 64, "a connection can afford a few operations");
 
-struct evix_loop *op_loop(const struct evix_op *op)
+struct evix_loop *evix__op_loop(const struct evix_op *op)
 {
     return op->socket ? op->socket->handle.loop : op->u.file.loop;
 }
@@ -26,7 +26,7 @@ static bool is_referenced(const struct evix_op *op)
 
 /* ---- start and submit ---- */
 
-void op_start(struct evix_op *op, struct evix_loop *loop, enum op_kind kind, evix_op_fn *fn)
+void evix__op_start(struct evix_op *op, struct evix_loop *loop, enum op_kind kind, evix_op_fn *fn)
 {
     op->fn = fn;
     op->timeout = NULL;
@@ -46,7 +46,7 @@ static void start_on(struct evix_op *op, struct evix_socket *socket, enum op_kin
     assert(!*slot);
     *slot = op;
     op->socket = socket;
-    op_start(op, socket->handle.loop, kind, fn);
+    evix__op_start(op, socket->handle.loop, kind, fn);
     if (socket->events & SOCKET_CLOSING)
         evix_cancel(op);
 }
@@ -60,7 +60,7 @@ static struct evix_op *drop_cancelled(struct evix_loop *loop, struct evix_op *op
     for (; op; op = next) {
         next = op->next;
         if (op->flags & OP_CANCELLED)
-            op_complete(loop, op, -ECANCELED);
+            evix__op_complete(loop, op, -ECANCELED);
         else
             op_queue_append(&rest, op);
     }
@@ -68,7 +68,7 @@ static struct evix_op *drop_cancelled(struct evix_loop *loop, struct evix_op *op
     return rest.first;
 }
 
-void ops_submit(struct evix_loop *loop)
+void evix__ops_submit(struct evix_loop *loop)
 {
     struct evix_op *list = op_queue_take(&loop->started);
     if (loop->has_cancelled_start)
@@ -79,7 +79,7 @@ void ops_submit(struct evix_loop *loop)
 
 /* ---- completion ---- */
 
-void op_complete(struct evix_loop *loop, struct evix_op *op, ssize_t result)
+void evix__op_complete(struct evix_loop *loop, struct evix_op *op, ssize_t result)
 {
     assert(op->state != OP_IDLE && op->state != OP_COMPLETED);
     op->state = OP_COMPLETED;
@@ -97,7 +97,7 @@ static ssize_t final_result(const struct evix_op *op, ssize_t result)
     return result;
 }
 
-void op_finish(struct evix_loop *loop, struct evix_op *op, ssize_t result)
+void evix__op_finish(struct evix_loop *loop, struct evix_op *op, ssize_t result)
 {
     struct evix_socket *socket = op->socket;
     assert(op->state != OP_IDLE);
@@ -117,10 +117,10 @@ void op_finish(struct evix_loop *loop, struct evix_op *op, ssize_t result)
     TRACE_CALL(loop, HANDLE_OPERATION, op->fn, op, final_result(op, result));
     /* The socket is still there: it goes in the last phase, not before. */
     if (socket && (socket->events & SOCKET_CLOSING))
-        socket_close_if_idle(socket);
+        evix__socket_close_if_idle(socket);
 }
 
-void op_deliver(struct evix_loop *loop, struct evix_op *op, ssize_t result)
+void evix__op_deliver(struct evix_loop *loop, struct evix_op *op, ssize_t result)
 {
     op->flags |= OP_MORE;
     TRACE_CALL(loop, HANDLE_OPERATION, op->fn, op, result);
@@ -130,13 +130,13 @@ void op_deliver(struct evix_loop *loop, struct evix_op *op, ssize_t result)
  * Those that are completed meanwhile run too: cancelling may add to the queue, but only what was
  * submitted before, so that it comes to an end.
  */
-void ops_run_completed(struct evix_loop *loop)
+void evix__ops_run_completed(struct evix_loop *loop)
 {
     while (loop->completed.first) {
         struct evix_op *op = op_queue_take(&loop->completed), *next;
         for (; op; op = next) {
             next = op->next;
-            op_finish(loop, op, op->result);
+            evix__op_finish(loop, op, op->result);
         }
     }
 }
@@ -147,7 +147,7 @@ void evix_cancel(struct evix_op *op)
 {
     if (op->state == OP_IDLE || op->state == OP_COMPLETED || (op->flags & OP_CANCELLED))
         return;
-    struct evix_loop *loop = op_loop(op);
+    struct evix_loop *loop = evix__op_loop(op);
     op->flags |= OP_CANCELLED;
     if (op->state == OP_STARTED)
         loop->has_cancelled_start = true;
@@ -171,12 +171,12 @@ void evix_op_timeout(struct evix_op *op, struct evix_timer *timer, uint64_t ms)
         return;
     if (op->timeout)
         evix_timer_stop(op->timeout);
-    evix_timer_init(timer, op_loop(op), on_op_timeout);
+    evix_timer_init(timer, evix__op_loop(op), on_op_timeout);
     timer->handle.kind = HANDLE_OPERATION;
     timer->handle.flags = HANDLE_UNREFERENCED;
     timer->op = op;
     op->timeout = timer;
-    timer_arm(timer, ms);
+    evix__timer_arm(timer, ms);
 }
 
 bool evix_op_more(const struct evix_op *op)
@@ -217,10 +217,10 @@ static void cut_off(struct evix_op *op)
     else
         socket->reader = NULL;
     if (socket->events & SOCKET_CLOSING)
-        socket_close_if_idle(socket);
+        evix__socket_close_if_idle(socket);
 }
 
-void ops_fini(struct evix_loop *loop)
+void evix__ops_fini(struct evix_loop *loop)
 {
     struct op_queue *const queues[] = {&loop->started, &loop->ready.retry, &loop->completed};
     struct evix_op *next;
@@ -238,7 +238,7 @@ void evix_socket_init(struct evix_socket *socket, struct evix_loop *loop, int fd
 {
     *socket = (struct evix_socket){.fd = fd};
     handle_init(&socket->handle, loop, HANDLE_SOCKET);
-    platform_quiet_socket(fd);
+    evix__platform_quiet_socket(fd);
 }
 
 void evix_accept(struct evix_op *op, struct evix_socket *listener, evix_op_fn *fn)

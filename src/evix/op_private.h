@@ -8,7 +8,7 @@
  *   IDLE -> STARTED    evix_receive() and the like: queued for the submit step
  *        -> RUNNING    the backend's: in the kernel, or parked until the descriptor is ready
  *       (-> RETRY      ready.c only: to be tried in the next phase 3)
- *        -> COMPLETED  op_complete(): its final callback is queued
+ *        -> COMPLETED  evix__op_complete(): its final callback is queued
  *        -> IDLE       just before the final callback, which may start it again
  *
  * An operation is in at most one queue, by `next`; only the queue's owner takes it out.
@@ -71,35 +71,35 @@ static inline struct evix_op *op_queue_take(struct op_queue *queue)
 }
 
 /* The loop that a pending operation runs on. */
-struct evix_loop *op_loop(const struct evix_op *op);
+struct evix_loop *evix__op_loop(const struct evix_op *op);
 
 /*
  * Starts it: queued for the submit step, and keeping the loop alive. `op->socket` (NULL for files,
  * whose u.file.loop is set) and `op->u` are set by the caller before.
  */
-void op_start(struct evix_op *op, struct evix_loop *loop, enum op_kind kind, evix_op_fn *fn);
+void evix__op_start(struct evix_op *op, struct evix_loop *loop, enum op_kind kind, evix_op_fn *fn);
 
 /*
  * The backend is done with it: its final callback is queued and runs in phase 3. From anywhere in
  * the loop's thread. `result` is a count or a negative errno; for sends that succeeded it does not
  * matter, since the bytes were counted.
  */
-void op_complete(struct evix_loop *loop, struct evix_op *op, ssize_t result);
+void evix__op_complete(struct evix_loop *loop, struct evix_op *op, ssize_t result);
 
 /*
  * The same, but the final callback runs at once: for a backend's dispatch and other places of
  * phase 3, where no user's call is on the stack. The operation is the caller's again afterwards.
  */
-void op_finish(struct evix_loop *loop, struct evix_op *op, ssize_t result);
+void evix__op_finish(struct evix_loop *loop, struct evix_op *op, ssize_t result);
 
 /*
  * Runs a callback of a multishot operation that goes on, in phase 3. Afterwards the operation is
  * still there, but maybe COMPLETED or RETRY with OP_CANCELLED: look at `op->state`.
  */
-void op_deliver(struct evix_loop *loop, struct evix_op *op, ssize_t result);
+void evix__op_deliver(struct evix_loop *loop, struct evix_op *op, ssize_t result);
 
 /* close.c: a socket whose close was asked for goes when its last operation has ended. */
-void socket_close_if_idle(struct evix_socket *socket);
+void evix__socket_close_if_idle(struct evix_socket *socket);
 
 /* ---- file operations where the backend has none of its own (file.c) ---- */
 

@@ -27,7 +27,7 @@ static int set_flags(int fd)
 }
 #endif
 
-int platform_accept(int fd)
+int evix__platform_accept(int fd)
 {
 #ifdef HAVE_ACCEPT4
     return accept4(fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
@@ -42,7 +42,7 @@ int platform_accept(int fd)
 #endif
 }
 
-int platform_backlog(int fd)
+int evix__platform_backlog(int fd)
 {
 #ifdef __linux__
     struct tcp_info info; /* a listener's: tcpi_unacked is what waits to be accepted */
@@ -57,14 +57,14 @@ int platform_backlog(int fd)
 }
 
 #ifdef __linux__
-ssize_t platform_send_file(int socket, int file, int64_t offset, size_t bytes)
+ssize_t evix__platform_send_file(int socket, int file, int64_t offset, size_t bytes)
 {
     off_t from = offset;
     return sendfile(socket, file, &from, bytes);
 }
 #else
 /* sendfile(2) has a different shape on each BSD: a copy through the stack is the same on all. */
-ssize_t platform_send_file(int socket, int file, int64_t offset, size_t bytes)
+ssize_t evix__platform_send_file(int socket, int file, int64_t offset, size_t bytes)
 {
     char buffer[16384];
     ssize_t count = pread(file, buffer, bytes < sizeof(buffer) ? bytes : sizeof(buffer), offset);
@@ -72,7 +72,7 @@ ssize_t platform_send_file(int socket, int file, int64_t offset, size_t bytes)
 }
 #endif
 
-void platform_quiet_socket(int fd)
+void evix__platform_quiet_socket(int fd)
 {
 #ifdef SO_NOSIGPIPE
     int on = 1;
@@ -82,7 +82,7 @@ void platform_quiet_socket(int fd)
 #endif
 }
 
-int platform_pipe(int fds[2])
+int evix__platform_pipe(int fds[2])
 {
 #ifdef HAVE_PIPE2
     return pipe2(fds, O_NONBLOCK | O_CLOEXEC);

@@ -7,25 +7,25 @@
 #include "loop_private.h"
 
 #ifndef MSG_NOSIGNAL
-#define MSG_NOSIGNAL 0 /* macOS: see platform_quiet_socket() */
+#define MSG_NOSIGNAL 0 /* macOS: see evix__platform_quiet_socket() */
 #endif
 #ifndef MSG_MORE
 #define MSG_MORE 0
 #endif
 
 /* accept(2) of a descriptor that does not block and is not inherited. */
-int platform_accept(int fd);
+int evix__platform_accept(int fd);
 
 /* How many connections wait to be accepted, or -1 where that is not told. */
-int platform_backlog(int fd);
+int evix__platform_backlog(int fd);
 
 /* sendfile(2): up to `bytes` from `offset` of a file to a socket; 0 at the end of the file. */
-ssize_t platform_send_file(int socket, int file, int64_t offset, size_t bytes);
+ssize_t evix__platform_send_file(int socket, int file, int64_t offset, size_t bytes);
 
 /* Where MSG_NOSIGNAL is missing: writing to a closed connection must not raise SIGPIPE. */
-void platform_quiet_socket(int fd);
+void evix__platform_quiet_socket(int fd);
 
 /* A pipe of which neither end blocks or is inherited. */
-int platform_pipe(int fds[2]);
+int evix__platform_pipe(int fds[2]);
 
 #endif

@@ -30,7 +30,7 @@ void evix_post_cancel(struct evix_post *post)
 }
 
 /* Those added meanwhile are in the loop's list again, and wait for the next iteration. */
-void posts_run(struct evix_loop *loop)
+void evix__posts_run(struct evix_loop *loop)
 {
     struct evix_link batch;
     list_take(&batch, &loop->posts);
@@ -41,7 +41,7 @@ void posts_run(struct evix_loop *loop)
     }
 }
 
-void posts_fini(struct evix_loop *loop)
+void evix__posts_fini(struct evix_loop *loop)
 {
     while (!list_is_empty(&loop->posts))
         evix_post_cancel(EVIX_CONTAINER_OF(loop->posts.next, struct evix_post, link));

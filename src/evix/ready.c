@@ -40,7 +40,7 @@ static void park(struct evix_loop *loop, struct evix_op *op)
         return;
     int error = loop->backend->arm(loop, op->socket);
     if (error < 0)
-        op_complete(loop, op, error);
+        evix__op_complete(loop, op, error);
 }
 
 static void try_later(struct evix_loop *loop, struct evix_op *op)
@@ -73,7 +73,7 @@ static void end_or_park_receive(struct evix_loop *loop, struct evix_op *op, ssiz
     if (result < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
         park_reader(loop, op);
     else
-        op_finish(loop, op, result < 0 ? -errno : 0);
+        evix__op_finish(loop, op, result < 0 ? -errno : 0);
 }
 
 /*
@@ -95,7 +95,7 @@ static void receive(struct evix_loop *loop, struct evix_op *op)
         }
         bool is_drained = (size_t)count < room && !(socket->events & SOCKET_ENDED);
         op->u.lent.data = loop->ready.buffer;
-        op_deliver(loop, op, count);
+        evix__op_deliver(loop, op, count);
         if (op->state != OP_RUNNING) /* cancelled by its callback */
             return;
         if (is_drained) {
@@ -108,9 +108,9 @@ static void receive(struct evix_loop *loop, struct evix_op *op)
 
 static void accept_some(struct evix_loop *loop, struct evix_op *op)
 {
-    int outcome = accept_burst(loop, op);
+    int outcome = evix__accept_burst(loop, op);
     if (outcome < 0)
-        op_finish(loop, op, outcome);
+        evix__op_finish(loop, op, outcome);
     else if (outcome == ACCEPT_EMPTY)
         park_reader(loop, op);
     else if (outcome == ACCEPT_MORE)
@@ -198,9 +198,9 @@ static enum verdict try_send_file(struct evix_op *op)
         size_t bytes = op->length - op->u.range.sent;
         if (allowed == 0)
             return AGAIN;
-        ssize_t count = platform_send_file(op->socket->fd, op->u.range.fd,
-                                           op->u.range.offset + op->u.range.sent,
-                                           bytes < allowed ? bytes : allowed);
+        ssize_t count = evix__platform_send_file(op->socket->fd, op->u.range.fd,
+                                                 op->u.range.offset + op->u.range.sent,
+                                                 bytes < allowed ? bytes : allowed);
         if (count < 0 && errno == EINTR)
             continue;
         if (count < 0)
@@ -263,7 +263,7 @@ static void run_writer(struct evix_loop *loop, struct evix_op *op)
         try_later(loop, op);
         break;
     case DONE:
-        op_finish(loop, op, op->result);
+        evix__op_finish(loop, op, op->result);
         break;
     }
 }
@@ -275,7 +275,7 @@ static void start_reader(struct evix_loop *loop, struct evix_op *op)
     int error = op->kind == OP_RECEIVE ? provide_buffer(loop) : 0;
     op->count = 0;
     if (error < 0)
-        op_complete(loop, op, error);
+        evix__op_complete(loop, op, error);
     else if (!is_edge(loop) || !(op->socket->events & SOCKET_READ_BLOCKED))
         try_later(loop, op);
 }
@@ -295,7 +295,7 @@ static void start_writer(struct evix_loop *loop, struct evix_op *op)
         try_later(loop, op);
         break;
     case DONE:
-        op_complete(loop, op, op->result);
+        evix__op_complete(loop, op, op->result);
         break;
     }
 }
@@ -320,7 +320,7 @@ static void submit_one(struct evix_loop *loop, struct evix_op *op)
     }
 }
 
-void ready_submit(struct evix_loop *loop, struct evix_op *list)
+void evix__ready_submit(struct evix_loop *loop, struct evix_op *list)
 {
     struct evix_op *next;
     for (; list; list = next) {
@@ -332,12 +332,12 @@ void ready_submit(struct evix_loop *loop, struct evix_op *list)
 }
 
 /* One that is queued to be tried again is found cancelled there. */
-void ready_cancel(struct evix_loop *loop, struct evix_op *op)
+void evix__ready_cancel(struct evix_loop *loop, struct evix_op *op)
 {
     if (!op->socket)
         loop->files->cancel(loop, op);
     else if (op->state == OP_RUNNING)
-        op_complete(loop, op, -ECANCELED);
+        evix__op_complete(loop, op, -ECANCELED);
 }
 
 /* ---- phase 3 ---- */
@@ -346,14 +346,14 @@ static void retry_one(struct evix_loop *loop, struct evix_op *op)
 {
     op->state = OP_RUNNING;
     if (op->flags & OP_CANCELLED)
-        op_finish(loop, op, -ECANCELED);
+        evix__op_finish(loop, op, -ECANCELED);
     else if (op->kind <= OP_RECEIVE)
         run_reader(loop, op);
     else
         run_writer(loop, op);
 }
 
-void ready_run_retries(struct evix_loop *loop)
+void evix__ready_run_retries(struct evix_loop *loop)
 {
     struct evix_op *op = op_queue_take(&loop->ready.retry), *next;
     for (; op; op = next) {
@@ -367,7 +367,7 @@ void ready_run_retries(struct evix_loop *loop)
  * waits to leave is older than what arrives. Its callback may cancel the reader, or close the
  * socket, which stays in memory until the last phase.
  */
-void ready_event(struct evix_loop *loop, struct evix_socket *socket, unsigned events)
+void evix__ready_event(struct evix_loop *loop, struct evix_socket *socket, unsigned events)
 {
     if (events & EVIX_HANGUP)
         socket->events |= SOCKET_ENDED;
@@ -383,7 +383,7 @@ void ready_event(struct evix_loop *loop, struct evix_socket *socket, unsigned ev
     }
 }
 
-void ready_fini(struct evix_loop *loop)
+void evix__ready_fini(struct evix_loop *loop)
 {
     free(loop->ready.buffer);
 }

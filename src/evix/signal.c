@@ -50,7 +50,7 @@ static void on_pipe(struct evix_io *io, unsigned events)
 {
     struct evix_loop *self = io->handle.loop;
     (void)events;
-    pipe_drain(io->fd);
+    evix__pipe_drain(io->fd);
     pthread_mutex_lock(&lock);
     uint64_t bits = __atomic_exchange_n(&raised, 0, __ATOMIC_SEQ_CST);
     for (struct evix_link *link = loops.next; link != &loops; link = link->next) {
@@ -59,18 +59,18 @@ static void on_pipe(struct evix_io *io, unsigned events)
             continue;
         __atomic_fetch_or(&loop->signals.pending, bits & loop->signals.watched, __ATOMIC_SEQ_CST);
         if (loop != self)
-            loop_wake(loop);
+            evix__loop_wake(loop);
     }
     pthread_mutex_unlock(&lock);
 }
 
-void signals_run(struct evix_loop *loop)
+void evix__signals_run(struct evix_loop *loop)
 {
     uint64_t bits = __atomic_exchange_n(&loop->signals.pending, 0, __ATOMIC_SEQ_CST);
     struct list_walk walk;
     struct evix_link *link;
-    list_walk_begin(&walk, &loop->signals.watchers);
-    while ((link = list_walk_next(&walk))) {
+    evix__list_walk_begin(&walk, &loop->signals.watchers);
+    while ((link = evix__list_walk_next(&walk))) {
         struct evix_signal *signal = EVIX_CONTAINER_OF(link, struct evix_signal, link);
         if (bits & bit_of(signal->number))
             TRACE_CALL(loop, HANDLE_SIGNAL, signal->fn, signal, signal->number);
@@ -83,7 +83,7 @@ static int open_pipe(void)
 {
     if (pipe_fds[0] >= 0)
         return 0;
-    return platform_pipe(pipe_fds) < 0 ? -errno : 0;
+    return evix__platform_pipe(pipe_fds) < 0 ? -errno : 0;
 }
 
 static int join_loop(struct evix_loop *loop)
@@ -229,7 +229,7 @@ void evix_signal_after_fork(void)
     __atomic_store_n(&raised, 0, __ATOMIC_SEQ_CST);
 }
 
-void signals_fini(struct evix_loop *loop)
+void evix__signals_fini(struct evix_loop *loop)
 {
     while (!list_is_empty(&loop->signals.watchers))
         evix_signal_stop(EVIX_CONTAINER_OF(loop->signals.watchers.next, struct evix_signal, link));

@@ -117,18 +117,18 @@ void evix_timer_init(struct evix_timer *timer, struct evix_loop *loop, evix_time
  * before it started a timer would have it fire early. Reading costs some 20 ns. A timeout of 0
  * cannot be early, and has to sort behind what is due in this iteration.
  */
-void timer_arm(struct evix_timer *timer, uint64_t timeout_ms)
+void evix__timer_arm(struct evix_timer *timer, uint64_t timeout_ms)
 {
     struct evix_loop *loop = timer->handle.loop;
     evix_timer_stop(timer);
-    uint64_t from_ns = timeout_ms == 0 ? loop->now_ns : clock_now_ns();
+    uint64_t from_ns = timeout_ms == 0 ? loop->now_ns : evix__clock_now_ns();
     enter(timer, add_ns(from_ns, ms_to_ns(timeout_ms)));
     handle_activate(&timer->handle);
 }
 
 void evix_timer_start(struct evix_timer *timer, uint64_t timeout_ms, uint64_t repeat_ms)
 {
-    timer_arm(timer, timeout_ms);
+    evix__timer_arm(timer, timeout_ms);
     timer->repeat_ns = ms_to_ns(repeat_ms);
 }
 
@@ -144,7 +144,7 @@ int evix_timer_again(struct evix_timer *timer)
 {
     if (timer->repeat_ns == 0)
         return -EINVAL;
-    timer_arm(timer, timer->repeat_ns / NS_PER_MS);
+    evix__timer_arm(timer, timer->repeat_ns / NS_PER_MS);
     return 0;
 }
 
@@ -155,7 +155,7 @@ uint64_t evix_timer_due_ms(const struct evix_timer *timer)
 
 /* ---- phase 4 ---- */
 
-uint64_t timers_due_ns(const struct evix_loop *loop)
+uint64_t evix__timers_due_ns(const struct evix_loop *loop)
 {
     return loop->timers.root ? loop->timers.root->due_ns : UINT64_MAX;
 }
@@ -179,7 +179,7 @@ static void fire(struct evix_loop *loop, struct evix_timer *timer, uint64_t now_
  * order than those that wait. So once one of them is the first in the heap, all that was due has
  * fired: it waits for the next iteration, and nobody is starved.
  */
-void timers_run(struct evix_loop *loop)
+void evix__timers_run(struct evix_loop *loop)
 {
     uint64_t now_ns = loop->now_ns, next_order = loop->timers.next_order;
     struct evix_timer *timer;
@@ -187,7 +187,7 @@ void timers_run(struct evix_loop *loop)
         fire(loop, timer, now_ns);
 }
 
-void timers_fini(struct evix_loop *loop)
+void evix__timers_fini(struct evix_loop *loop)
 {
     while (loop->timers.root)
         evix_timer_stop(loop->timers.root);

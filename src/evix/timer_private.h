@@ -9,6 +9,6 @@
 #define TIMER_NEVER_NS (UINT64_MAX - 1)
 
 /* Starts it (anew), and leaves what shares memory with its repeat alone. */
-void timer_arm(struct evix_timer *timer, uint64_t timeout_ms);
+void evix__timer_arm(struct evix_timer *timer, uint64_t timeout_ms);
 
 #endif

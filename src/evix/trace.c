@@ -26,7 +26,7 @@ static const char *const kind_names[] = {
     [HANDLE_OPERATION] = "an operation",
 };
 
-void trace_report(const struct trace *trace, const char *format, ...)
+void evix__trace_report(const struct trace *trace, const char *format, ...)
 {
     if (!trace->report)
         return;
@@ -58,14 +58,14 @@ static void name_callback(char *out, size_t size, void *callback)
              (size_t)((char *)callback - (char *)info.dli_fbase));
 }
 
-void trace_begin(struct evix_loop *loop)
+void evix__trace_begin(struct evix_loop *loop)
 {
-    loop->trace.began_ns = clock_now_ns();
+    loop->trace.began_ns = evix__clock_now_ns();
 }
 
-void trace_end(struct evix_loop *loop, enum handle_kind kind, void *callback)
+void evix__trace_end(struct evix_loop *loop, enum handle_kind kind, void *callback)
 {
-    uint64_t held_ns = clock_now_ns() - loop->trace.began_ns;
+    uint64_t held_ns = evix__clock_now_ns() - loop->trace.began_ns;
     if (held_ns <= loop->trace.slow_ns)
         return;
     loop->counters.slow_callbacks++;
@@ -73,6 +73,6 @@ void trace_end(struct evix_loop *loop, enum handle_kind kind, void *callback)
         return;
     char name[NAME_BYTES];
     name_callback(name, sizeof(name), callback);
-    trace_report(&loop->trace, "callback %s of %s held the loop for %.3f ms", name,
-                 kind_names[kind], (double)held_ns / 1e6);
+    evix__trace_report(&loop->trace, "callback %s of %s held the loop for %.3f ms", name,
+                       kind_names[kind], (double)held_ns / 1e6);
 }

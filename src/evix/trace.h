@@ -28,11 +28,11 @@ struct trace {
 };
 
 /* Gives a formatted line to the report callback, if there is one. Cut at 255 bytes. */
-void trace_report(const struct trace *trace, const char *format, ...)
+void evix__trace_report(const struct trace *trace, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-void trace_begin(struct evix_loop *loop);
-void trace_end(struct evix_loop *loop, enum handle_kind kind, void *callback);
+void evix__trace_begin(struct evix_loop *loop);
+void evix__trace_end(struct evix_loop *loop, enum handle_kind kind, void *callback);
 
 /*
  * Runs a callback; every callback is run through this. Without a threshold it costs a counter and
@@ -43,9 +43,9 @@ void trace_end(struct evix_loop *loop, enum handle_kind kind, void *callback);
         __typeof__(fn) trace_fn = (fn);                                                            \
         (the_loop)->counters.callbacks++;                                                          \
         if (__builtin_expect((the_loop)->trace.slow_ns != 0, 0)) {                                 \
-            trace_begin(the_loop);                                                                 \
+            evix__trace_begin(the_loop);                                                           \
             trace_fn(__VA_ARGS__);                                                                 \
-            trace_end(the_loop, (kind), (void *)trace_fn);                                         \
+            evix__trace_end(the_loop, (kind), (void *)trace_fn);                                   \
         } else {                                                                                   \
             trace_fn(__VA_ARGS__);                                                                 \
         }                                                                                          \

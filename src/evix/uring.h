@@ -54,23 +54,23 @@ struct uring {
  * An entry of the submission queue, submitted on the spot if it is full; NULL if the kernel takes
  * nothing just now. The caller fills it and sets its user data: from now on it counts.
  */
-struct io_uring_sqe *uring_take_entry(struct uring *uring);
+struct io_uring_sqe *evix__uring_take_entry(struct uring *uring);
 
 /* ---- uring_op.c: socket and file operations as entries ---- */
 
 /* Brings an operation into the kernel, into the backlog, or to its end. */
-void uring_op_start(struct uring *uring, struct evix_op *op);
+void evix__uring_op_start(struct uring *uring, struct evix_op *op);
 
 /* Phase 3: what a completion means for its operation. */
-void uring_op_completed(struct uring *uring, const struct io_uring_cqe *completion);
+void evix__uring_op_completed(struct uring *uring, const struct io_uring_cqe *completion);
 
 /* Backlog and cancels, as far as there is room. */
-void uring_op_flush(struct uring *uring);
+void evix__uring_op_flush(struct uring *uring);
 
 /* The body of the backend's cancel(). */
-void uring_op_cancel(struct uring *uring, struct evix_op *op);
+void evix__uring_op_cancel(struct uring *uring, struct evix_op *op);
 
 /* At the loop's end: takes care of what a completion carries that nobody will be told of. */
-void uring_op_dropped(struct uring *uring, const struct io_uring_cqe *completion);
+void evix__uring_op_dropped(struct uring *uring, const struct io_uring_cqe *completion);
 
 #endif

@@ -39,8 +39,8 @@ static int map_memory(struct uring_buffers *buffers, uint32_t count, size_t each
     return 0;
 }
 
-int uring_buffers_open(struct uring_buffers *buffers, struct io_uring *ring, uint32_t count,
-                       size_t each_bytes)
+int evix__uring_buffers_open(struct uring_buffers *buffers, struct io_uring *ring, uint32_t count,
+                             size_t each_bytes)
 {
     *buffers = (struct uring_buffers){0};
     if (count == 0 || count > COUNT_MAX || (count & (count - 1)) != 0 || each_bytes == 0)
@@ -53,22 +53,22 @@ int uring_buffers_open(struct uring_buffers *buffers, struct io_uring *ring, uin
         .ring_addr = (uintptr_t)buffers->table, .ring_entries = count, .bgid = GROUP};
     error = io_uring_register_buf_ring(ring, &registration, 0);
     if (error < 0) {
-        uring_buffers_close(buffers);
+        evix__uring_buffers_close(buffers);
         return error == -EINVAL ? -ENOSYS : error; /* before 5.19 it is not known */
     }
     for (uint32_t i = 0; i < count; i++)
-        uring_buffers_give(buffers, (uint16_t)i);
+        evix__uring_buffers_give(buffers, (uint16_t)i);
     return 0;
 }
 
-void uring_buffers_close(struct uring_buffers *buffers)
+void evix__uring_buffers_close(struct uring_buffers *buffers)
 {
     if (buffers->table)
         munmap(buffers->table, buffers->mapped_bytes);
     *buffers = (struct uring_buffers){0};
 }
 
-void uring_buffers_give(struct uring_buffers *buffers, uint16_t index)
+void evix__uring_buffers_give(struct uring_buffers *buffers, uint16_t index)
 {
     assert(index < buffers->count);
     io_uring_buf_ring_add(buffers->table, uring_buffers_data(buffers, index), buffers->each_bytes,

@@ -22,11 +22,11 @@ struct uring_buffers {
 };
 
 /* `count` is a power of two up to 32768. The one group has the number 0. */
-int uring_buffers_open(struct uring_buffers *buffers, struct io_uring *ring, uint32_t count,
-                       size_t each_bytes);
+int evix__uring_buffers_open(struct uring_buffers *buffers, struct io_uring *ring, uint32_t count,
+                             size_t each_bytes);
 
 /* To be called after the ring was closed. */
-void uring_buffers_close(struct uring_buffers *buffers);
+void evix__uring_buffers_close(struct uring_buffers *buffers);
 
 /* Which buffer a completion picked, from the completion's flags. */
 static inline uint16_t uring_buffers_index(uint32_t completion_flags)
@@ -40,6 +40,6 @@ static inline char *uring_buffers_data(const struct uring_buffers *buffers, uint
 }
 
 /* Gives a picked buffer back to the kernel. */
-void uring_buffers_give(struct uring_buffers *buffers, uint16_t index);
+void evix__uring_buffers_give(struct uring_buffers *buffers, uint16_t index);
 
 #endif

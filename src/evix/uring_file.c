@@ -29,7 +29,7 @@ static void prepare_stat(struct io_uring_sqe *entry, struct evix_op *op)
                         raw_stat(op));
 }
 
-void uring_file_prepare(struct io_uring_sqe *entry, struct evix_op *op)
+void evix__uring_file_prepare(struct io_uring_sqe *entry, struct evix_op *op)
 {
     struct evix_file_request *request = file_request(op);
     switch ((enum op_kind)op->kind) {
@@ -50,7 +50,7 @@ void uring_file_prepare(struct io_uring_sqe *entry, struct evix_op *op)
     io_uring_sqe_set_data(entry, op);
 }
 
-bool uring_file_again(struct evix_op *op, int result)
+bool evix__uring_file_again(struct evix_op *op, int result)
 {
     if (op->flags & OP_CANCELLED)
         return false;
@@ -59,7 +59,7 @@ bool uring_file_again(struct evix_op *op, int result)
     return result == -EAGAIN && op->kind == OP_FILE_OPEN && op->count++ < FILE_OPEN_TRIES;
 }
 
-ssize_t uring_file_verdict(const struct evix_op *op, int result)
+ssize_t evix__uring_file_verdict(const struct evix_op *op, int result)
 {
     if (op->kind == OP_FILE_STAT && result == 0) {
         const struct statx *found = raw_stat(op);
@@ -73,5 +73,5 @@ ssize_t uring_file_verdict(const struct evix_op *op, int result)
             .changed = {found->stx_ctime.tv_sec, found->stx_ctime.tv_nsec},
         };
     }
-    return file_verdict(op, result);
+    return evix__file_verdict(op, result);
 }

@@ -9,12 +9,13 @@
 #include <liburing.h>
 
 /* Fills an entry for the operation; its user data is the pointer to the operation. */
-void uring_file_prepare(struct io_uring_sqe *entry, struct evix_op *op);
+void evix__uring_file_prepare(struct io_uring_sqe *entry, struct evix_op *op);
 
 /* True if this completion settles nothing and the operation is to be submitted once more. */
-bool uring_file_again(struct evix_op *op, int result);
+bool evix__uring_file_again(struct evix_op *op, int result);
 
-/* What the caller of the operation is told, from the completion's result; see file_verdict(). */
-ssize_t uring_file_verdict(const struct evix_op *op, int result);
+/* What the caller of the operation is told, from the completion's result; see evix__file_verdict().
+ */
+ssize_t evix__uring_file_verdict(const struct evix_op *op, int result);
 
 #endif

@@ -106,7 +106,7 @@ static void prepare(struct uring *uring, struct io_uring_sqe *entry, struct evix
     case OP_FILE_OPEN:
     case OP_FILE_STAT:
     case OP_FILE_READ:
-        uring_file_prepare(entry, op);
+        evix__uring_file_prepare(entry, op);
         break;
     case OP_ACCEPT:
     case OP_CONNECT:
@@ -126,7 +126,7 @@ static void prepare_poll(struct io_uring_sqe *entry, const struct evix_op *op)
 /* The entry that the operation is in need of: its own, or a poll if URING_POLLING is set. */
 static void enter_kernel(struct uring *uring, struct evix_op *op)
 {
-    struct io_uring_sqe *entry = uring->backlog.first ? NULL : uring_take_entry(uring);
+    struct io_uring_sqe *entry = uring->backlog.first ? NULL : evix__uring_take_entry(uring);
     if (!entry) {
         wait_in_backlog(uring, op);
         return;
@@ -155,9 +155,9 @@ static int send_file(struct evix_op *op)
     size_t allowed = FILE_BYTES_PER_TURN;
     while (op->u.range.sent < op->length && allowed > 0) {
         size_t bytes = op->length - op->u.range.sent;
-        ssize_t sent = platform_send_file(op->socket->fd, op->u.range.fd,
-                                          op->u.range.offset + op->u.range.sent,
-                                          bytes < allowed ? bytes : allowed);
+        ssize_t sent = evix__platform_send_file(op->socket->fd, op->u.range.fd,
+                                                op->u.range.offset + op->u.range.sent,
+                                                bytes < allowed ? bytes : allowed);
         if (sent < 0 && errno == EINTR)
             continue;
         if (sent < 0)
@@ -196,7 +196,7 @@ static ssize_t achieved(const struct evix_op *op, int outcome)
     return op->kind == OP_SEND_FILE ? (ssize_t)op->u.range.sent : 0;
 }
 
-void uring_op_start(struct uring *uring, struct evix_op *op)
+void evix__uring_op_start(struct uring *uring, struct evix_op *op)
 {
     op->flags |= URING_DETACHED;
     if (op->kind == OP_ACCEPT) {
@@ -212,16 +212,16 @@ void uring_op_start(struct uring *uring, struct evix_op *op)
     if (outcome == 0)
         enter_poll(uring, op);
     else
-        op_complete(uring->loop, op, achieved(op, outcome));
+        evix__op_complete(uring->loop, op, achieved(op, outcome));
 }
 
 static void accept_some(struct uring *uring, struct evix_op *op)
 {
-    int outcome = accept_burst(uring->loop, op);
+    int outcome = evix__accept_burst(uring->loop, op);
     if (outcome < 0)
-        op_finish(uring->loop, op, outcome);
+        evix__op_finish(uring->loop, op, outcome);
     else if (outcome == ACCEPT_UNWANTED)
-        op_finish(uring->loop, op, -ECANCELED);
+        evix__op_finish(uring->loop, op, -ECANCELED);
     else
         enter_poll(uring, op);
 }
@@ -229,11 +229,11 @@ static void accept_some(struct uring *uring, struct evix_op *op)
 static void on_polled(struct uring *uring, struct evix_op *op, int result)
 {
     if (op->flags & OP_CANCELLED) {
-        op_finish(uring->loop, op, -ECANCELED);
+        evix__op_finish(uring->loop, op, -ECANCELED);
         return;
     }
     if (result < 0) {
-        op_finish(uring->loop, op, result);
+        evix__op_finish(uring->loop, op, result);
         return;
     }
     if (op->kind == OP_ACCEPT) {
@@ -248,7 +248,7 @@ static void on_polled(struct uring *uring, struct evix_op *op, int result)
     if (outcome == 0)
         enter_poll(uring, op);
     else
-        op_finish(uring->loop, op, achieved(op, outcome));
+        evix__op_finish(uring->loop, op, achieved(op, outcome));
 }
 
 /* ---- completions of entries ---- */
@@ -257,7 +257,7 @@ static void on_polled(struct uring *uring, struct evix_op *op, int result)
 static void go_on(struct uring *uring, struct evix_op *op)
 {
     if (op->flags & OP_CANCELLED)
-        op_finish(uring->loop, op, -ECANCELED);
+        evix__op_finish(uring->loop, op, -ECANCELED);
     else
         enter_kernel(uring, op);
 }
@@ -267,9 +267,9 @@ static void deliver_data(struct uring *uring, struct evix_op *op, uint16_t index
 {
     if (!(op->socket->events & SOCKET_CLOSING)) {
         op->u.lent.data = uring_buffers_data(&uring->buffers, index);
-        op_deliver(uring->loop, op, bytes);
+        evix__op_deliver(uring->loop, op, bytes);
     }
-    uring_buffers_give(&uring->buffers, index);
+    evix__uring_buffers_give(&uring->buffers, index);
 }
 
 /*
@@ -286,7 +286,7 @@ static void on_receive_ended(struct uring *uring, struct evix_op *op, int result
     else if (result == -EAGAIN)
         enter_poll(uring, op);
     else
-        op_finish(uring->loop, op, result);
+        evix__op_finish(uring->loop, op, result);
 }
 
 static bool enter_cancel(struct uring *uring, const struct evix_op *op);
@@ -320,7 +320,7 @@ static void on_received(struct uring *uring, struct evix_op *op,
         return;
     }
     if (has_buffer)
-        uring_buffers_give(&uring->buffers, index);
+        evix__uring_buffers_give(&uring->buffers, index);
     if (!has_more)
         on_receive_ended(uring, op, completion->res);
 }
@@ -347,23 +347,23 @@ static void on_sent(struct uring *uring, struct evix_op *op, int result)
     if (result >= 0)
         advance(op, (size_t)result);
     if (result >= 0 && op->count == 0)
-        op_finish(uring->loop, op, 0);
-    else if (result == 0 && op->count == count) /* no empty buffers either */
-        op_finish(uring->loop, op, -EPIPE);     /* a socket that takes nothing never will */
+        evix__op_finish(uring->loop, op, 0);
+    else if (result == 0 && op->count == count)   /* no empty buffers either */
+        evix__op_finish(uring->loop, op, -EPIPE); /* a socket that takes nothing never will */
     else if (result >= 0 || result == -EINTR)
         go_on(uring, op);
     else if (result == -EAGAIN && !(op->flags & OP_CANCELLED))
         enter_poll(uring, op);
     else
-        op_finish(uring->loop, op, cancelled_or(op, result));
+        evix__op_finish(uring->loop, op, cancelled_or(op, result));
 }
 
 static void on_file_done(struct uring *uring, struct evix_op *op, int result)
 {
-    if (uring_file_again(op, result))
+    if (evix__uring_file_again(op, result))
         enter_kernel(uring, op);
     else
-        op_finish(uring->loop, op, uring_file_verdict(op, result));
+        evix__op_finish(uring->loop, op, evix__uring_file_verdict(op, result));
 }
 
 static struct evix_op *op_of(const struct io_uring_cqe *completion)
@@ -371,7 +371,7 @@ static struct evix_op *op_of(const struct io_uring_cqe *completion)
     return (struct evix_op *)(uintptr_t)(completion->user_data & ~(uint64_t)URING_POLL_BIT);
 }
 
-void uring_op_completed(struct uring *uring, const struct io_uring_cqe *completion)
+void evix__uring_op_completed(struct uring *uring, const struct io_uring_cqe *completion)
 {
     struct evix_op *op = op_of(completion);
     bool has_more = completion->flags & IORING_CQE_F_MORE;
@@ -399,7 +399,7 @@ void uring_op_completed(struct uring *uring, const struct io_uring_cqe *completi
 
 static bool enter_cancel(struct uring *uring, const struct evix_op *op)
 {
-    struct io_uring_sqe *entry = uring_take_entry(uring);
+    struct io_uring_sqe *entry = evix__uring_take_entry(uring);
     if (!entry)
         return false;
     uint64_t target = (uintptr_t)op | (op->flags & URING_POLLING ? URING_POLL_BIT : 0);
@@ -413,18 +413,18 @@ static bool enter_cancel(struct uring *uring, const struct evix_op *op)
  * of cancelling finds what was prepared before it, and nothing later: an operation that is started
  * anew at the same address is safe from it.
  */
-void uring_op_cancel(struct uring *uring, struct evix_op *op)
+void evix__uring_op_cancel(struct uring *uring, struct evix_op *op)
 {
     if (op->flags & URING_BACKLOG) {
         queue_remove(&uring->backlog, op);
-        op_complete(uring->loop, op, -ECANCELED);
+        evix__op_complete(uring->loop, op, -ECANCELED);
     } else if (!(op->flags & URING_DETACHED) && !enter_cancel(uring, op)) {
         op->flags |= URING_CANCEL_DUE;
         op_queue_append(&uring->cancels, op);
     }
 }
 
-void uring_op_flush(struct uring *uring)
+void evix__uring_op_flush(struct uring *uring)
 {
     struct evix_op *op = op_queue_take(&uring->backlog), *next;
     for (; op; op = next) {
@@ -441,7 +441,7 @@ void uring_op_flush(struct uring *uring)
     }
 }
 
-void uring_op_dropped(struct uring *uring, const struct io_uring_cqe *completion)
+void evix__uring_op_dropped(struct uring *uring, const struct io_uring_cqe *completion)
 {
     if (completion->user_data < URING_NO_POINTER)
         return;
@@ -450,5 +450,6 @@ void uring_op_dropped(struct uring *uring, const struct io_uring_cqe *completion
     if (!is_poll && completion->res >= 0 && op->kind == OP_FILE_OPEN)
         close(completion->res);
     if (!(completion->flags & IORING_CQE_F_MORE))
-        op_complete(uring->loop, op, -ECANCELED); /* without a callback; its socket may close */
+        evix__op_complete(uring->loop, op,
+                          -ECANCELED); /* without a callback; its socket may close */
 }

@@ -43,7 +43,8 @@ static_assert(sizeof(flags_if_polled) == TRIES * sizeof(unsigned), "as many as a
 static const unsigned features =
     IORING_FEAT_NODROP | IORING_FEAT_SUBMIT_STABLE | IORING_FEAT_FAST_POLL | IORING_FEAT_EXT_ARG;
 
-int uring_open(struct io_uring *ring, enum uring_use use, unsigned entries, unsigned completions)
+int evix__uring_open(struct io_uring *ring, enum uring_use use, unsigned entries,
+                     unsigned completions)
 {
     const unsigned *flags = use == URING_POLLED ? flags_if_polled : flags_if_waited_for;
     int error = -EINVAL;
@@ -63,9 +64,9 @@ int uring_open(struct io_uring *ring, enum uring_use use, unsigned entries, unsi
     return 0;
 }
 
-int uring_start(struct io_uring *ring)
+int evix__uring_start(struct io_uring *ring)
 {
-    (void)!uring_restrict(ring); /* nothing that we do depends on it */
+    (void)!evix__uring_restrict(ring); /* nothing that we do depends on it */
     /* liburing 2.3 declares io_uring_enable_rings() and does not export it. */
     int error = io_uring_register((unsigned)ring->ring_fd, IORING_REGISTER_ENABLE_RINGS, NULL, 0);
     if (error < 0)

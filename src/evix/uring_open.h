@@ -14,13 +14,14 @@ enum uring_use {
 
 /*
  * Makes a ring with room for `entries` submissions and `completions` completions. It is disabled:
- * uring_start() starts it, in the thread that will use it, which need not be this one.
+ * evix__uring_start() starts it, in the thread that will use it, which need not be this one.
  * -ENOSYS: the kernel has no io_uring (or none that we can use); -EPERM: it is forbidden;
  * -ENOMEM: RLIMIT_MEMLOCK (kernels before 5.12) or memory; others as io_uring_setup(2) has them.
  */
-int uring_open(struct io_uring *ring, enum uring_use use, unsigned entries, unsigned completions);
+int evix__uring_open(struct io_uring *ring, enum uring_use use, unsigned entries,
+                     unsigned completions);
 
 /* To be called before the first submission; binds the ring to the calling thread. */
-int uring_start(struct io_uring *ring);
+int evix__uring_start(struct io_uring *ring);
 
 #endif

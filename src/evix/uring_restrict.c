@@ -25,7 +25,7 @@ enum {
     ALL = OPERATIONS + REGISTRATIONS + 1,
 };
 
-int uring_restrict(struct io_uring *ring)
+int evix__uring_restrict(struct io_uring *ring)
 {
     struct io_uring_restriction all[ALL] = {0};
     for (int i = 0; i < OPERATIONS; i++) {

@@ -13,6 +13,6 @@
  * To be called while the ring is disabled. 0 or a negative errno; kernels before 5.10 (which have
  * no disabled rings either) do not know it.
  */
-int uring_restrict(struct io_uring *ring);
+int evix__uring_restrict(struct io_uring *ring);
 
 #endif

@@ -18,11 +18,11 @@ static int open_descriptors(int fds[2])
     fds[0] = fds[1] = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
     return fds[0] < 0 ? -errno : 0;
 #else
-    return platform_pipe(fds) < 0 ? -errno : 0;
+    return evix__platform_pipe(fds) < 0 ? -errno : 0;
 #endif
 }
 
-void pipe_drain(int fd)
+void evix__pipe_drain(int fd)
 {
     char bytes[256];
     ssize_t count;
@@ -35,12 +35,12 @@ void pipe_drain(int fd)
 static void on_wake(struct evix_io *io, unsigned events)
 {
     (void)events;
-    pipe_drain(io->fd);
+    evix__pipe_drain(io->fd);
     io->handle.loop->counters.wakeups++;
-    asyncs_run(io->handle.loop);
+    evix__asyncs_run(io->handle.loop);
 }
 
-int wake_open(struct evix_loop *loop)
+int evix__wake_open(struct evix_loop *loop)
 {
     int fds[2];
     int error = open_descriptors(fds);
@@ -53,12 +53,12 @@ int wake_open(struct evix_loop *loop)
     evix_unref(&loop->wake.io.handle);
     error = evix_io_start(&loop->wake.io, EVIX_READ);
     if (error < 0)
-        wake_close(loop);
+        evix__wake_close(loop);
     return error;
 }
 
 /* The watcher is not stopped: a child that frees its parent's loop shares the kernel's table. */
-void wake_close(struct evix_loop *loop)
+void evix__wake_close(struct evix_loop *loop)
 {
     close(loop->wake.read_fd);
     if (loop->wake.write_fd != loop->wake.read_fd)
@@ -66,7 +66,7 @@ void wake_close(struct evix_loop *loop)
 }
 
 /* A full pipe or counter is no loss: the loop has a wake-up to read then. */
-void loop_wake(struct evix_loop *loop)
+void evix__loop_wake(struct evix_loop *loop)
 {
     static const uint64_t one = 1;
     int saved = errno;

@@ -118,7 +118,7 @@ static void on_finished(struct evix_async *async)
 static void pool_free(struct evix_loop *loop, struct loop_part *part)
 {
     struct work_pool *pool = EVIX_CONTAINER_OF(part, struct work_pool, part);
-    work_pool_stop(loop);
+    evix__work_pool_stop(loop);
     loop->work_pool = NULL;
     free(pool);
 }
@@ -142,7 +142,7 @@ static int pool_new(struct evix_loop *loop)
     pool->limit = limit;
     pool->part.free = pool_free;
     loop->work_pool = pool;
-    loop_part_add(loop, &pool->part);
+    evix__loop_part_add(loop, &pool->part);
     return 0;
 }
 
@@ -215,7 +215,7 @@ static void join_threads(struct work_pool *pool)
 }
 
 /* In a child process the lists are as the fork found them; the lock may be held by nobody. */
-void work_pool_stop(struct evix_loop *loop)
+void evix__work_pool_stop(struct evix_loop *loop)
 {
     struct work_pool *pool = loop->work_pool;
     if (!pool || pool->stopping)

@@ -10,6 +10,6 @@
  * Ends the loop's pool, if there is one: what is queued never runs, what runs is waited for, and no
  * `done` is called. Then nothing may be started any more. Called twice, it does nothing.
  */
-void work_pool_stop(struct evix_loop *loop);
+void evix__work_pool_stop(struct evix_loop *loop);
 
 #endif

@@ -14,10 +14,10 @@ static struct io_uring ring;
 
 static int open_ring(void)
 {
-    int error = uring_open(&ring, URING_WAITED_FOR, 8, 16);
+    int error = evix__uring_open(&ring, URING_WAITED_FOR, 8, 16);
     if (error < 0)
         return error;
-    error = uring_start(&ring);
+    error = evix__uring_start(&ring);
     if (error < 0)
         io_uring_queue_exit(&ring);
     return error;
