@@ -21,6 +21,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "files/hash.h"
+
 /* Of a link what it leads to counts, if a request could get there. */
 static bool stat_link(const struct directory_source *source, const char *name, struct stat *status)
 {
@@ -119,13 +121,34 @@ static int compare_names(const char *a, const char *b)
     }
 }
 
-static int compare_rows(const void *a, const void *b)
+/* A negative number if the left one comes first by the key alone. */
+static int compare_keys(const struct directory_row *left, const struct directory_row *right,
+                        enum listing_key key)
+{
+    switch (key) {
+    case LISTING_BY_SIZE:
+        return (left->size > right->size) - (left->size < right->size);
+    case LISTING_BY_TIME:
+        return (left->modified > right->modified) - (left->modified < right->modified);
+    case LISTING_BY_NAME:
+        break;
+    }
+    return compare_names(left->name, right->name);
+}
+
+/* Directories have no size; those and equals are in the order of their names. */
+static int compare_rows(const void *a, const void *b, void *data)
 {
     const struct directory_row *left = a, *right = b;
+    const struct directory_source *source = data;
+    int order;
 
     if (left->is_directory != right->is_directory)
         return left->is_directory ? -1 : 1;
-    return compare_names(left->name, right->name);
+    order = compare_keys(left, right, source->key);
+    if (order == 0)
+        return compare_names(left->name, right->name);
+    return source->descending ? -order : order;
 }
 
 static int gather(struct directory_rows *rows, const struct directory_source *source, DIR *stream)
@@ -154,6 +177,20 @@ static int gather(struct directory_rows *rows, const struct directory_source *so
     }
 }
 
+static uint64_t hash_rows(const struct directory_rows *rows)
+{
+    uint64_t hash = hash_mix(rows->count, rows->cut);
+
+    for (size_t i = 0; i < rows->count; i++) {
+        const struct directory_row *row = &rows->rows[i];
+
+        hash =
+            hash_mix(hash_bytes(hash, row->name, row->length), row->size * 2 + row->is_directory);
+        hash = hash_mix(hash, (uint64_t)row->modified);
+    }
+    return hash;
+}
+
 int directory_read(struct directory_rows *rows, const struct directory_source *source)
 {
     /* Anew, as reading moves a descriptor's position, and several may read at once. */
@@ -178,7 +215,9 @@ int directory_read(struct directory_rows *rows, const struct directory_source *s
     }
     point_to_names(rows);
     if (rows->count > 0)
-        qsort(rows->rows, rows->count, sizeof(*rows->rows), compare_rows);
+        qsort_r(rows->rows, rows->count, sizeof(*rows->rows), compare_rows,
+                (void *)(uintptr_t)source);
+    rows->hash = hash_rows(rows);
     return 0;
 }
 

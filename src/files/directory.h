@@ -9,6 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "files/listing.h"
+
 /* More names than this are cut off: a listing's memory has to end somewhere. */
 #define DIRECTORY_NAMES_MAX 250000
 
@@ -23,7 +25,8 @@ struct directory_row {
 struct directory_rows {
     struct directory_row *rows;
     size_t count;
-    bool cut; /* there were more */
+    bool cut;      /* there were more */
+    uint64_t hash; /* tells rows in their order apart, the same on every machine */
     char *names;
     size_t used; /* of names */
     size_t room, names_room;
@@ -34,11 +37,14 @@ struct directory_source {
     int root;         /* of the root's view, to see where symbolic links lead */
     uint64_t resolve; /* how they are resolved */
     bool dotfiles;
+    enum listing_key key;
+    bool descending;
     const char *path;        /* of the directory beneath the root, without slash at the start */
     const atomic_bool *stop; /* set from another thread: nobody wants it any more */
 };
 
-/* Reads and sorts: directories first, then by name. 0, -ECANCELED or another negative errno. */
+/* Reads and sorts: directories first, then by the key, then by name. 0, -ECANCELED or another
+ * negative errno. */
 int directory_read(struct directory_rows *rows, const struct directory_source *source);
 void directory_rows_fini(struct directory_rows *rows);
 

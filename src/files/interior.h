@@ -22,6 +22,7 @@ struct store {
     struct root *roots;
     struct representation *out_of_memory; /* an answer that needs no allocation */
     unsigned generation;                  /* counts store_refresh() */
+    size_t listing_memory;                /* of directories that were read and are being sent */
     unsigned in_flight;                   /* operations that still use this memory */
     bool closing;
     bool never_inline; /* tests: what could be answered from memory at once goes the long way */

@@ -1,49 +1,69 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A body that is a directory's listing: read and sorted in the work pool, then written piece by
- * piece as the client takes it. What is read is directory.c, what is written listing_page.c.
- * Called by the server's static handler.
+ * A listing's life: read and sorted in the work pool, then written piece by piece as the client
+ * takes it. What is read is directory.c, what is written listing_page.c.
+ * Called by the server's listing handler.
  */
 
-#include "files/interior.h"
+#include "files/listing.h"
 
 #include <assert.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "files/directory.h"
+#include "files/hash.h"
+#include "files/interior.h"
 #include "files/listing_page.h"
 
 /* Enough to be worth a send, little enough to be written in well under a millisecond. */
 #define PIECE_BYTES (48 * 1024)
 
-enum listing_state { LISTING_NEW, LISTING_BUSY, LISTING_READ, LISTING_ENDED };
+/* Of all listings that were read and are not sent to their end: slow clients hold no more. */
+#define MEMORY_BYTES (64 * 1024 * 1024)
+
+/* What is in the page beside the rows: a change of it has to change the tag. */
+#define PAGE_VERSION 2
+
+enum listing_state { LISTING_READING, LISTING_READ, LISTING_ENDED };
 
 struct listing {
     struct body body;
     struct store *store;
     struct representation *directory;
-    enum listing_format format;
     enum listing_state state;
-    bool released;
+    bool is_cancelled;
+    bool is_second_try;
     atomic_bool stop;
     struct evix_work work;
+    listing_fn *fn;
+    void *data;
     int error; /* of the thread */
+    struct listing_options options;
     struct directory_rows rows;
     size_t next; /* row */
-    struct page page;
-    size_t path_length;
+    struct listing_page page;
     char path[];
 };
 
-static void destroy(struct listing *listing)
+static size_t memory_of(const struct listing *listing)
 {
+    return listing->rows.room * sizeof(*listing->rows.rows) + listing->rows.names_room;
+}
+
+void listing_free(struct listing *listing)
+{
+    assert(listing->state != LISTING_READING);
+    listing->store->listing_memory -= memory_of(listing);
     directory_rows_fini(&listing->rows);
-    page_fini(&listing->page);
+    page_text_fini(&listing->page.text);
     representation_unref(&listing->directory);
     free(listing);
 }
+
+/* ---- reading ----------------------------------------------------------------------------- */
 
 static void on_work(struct evix_work *work)
 {
@@ -56,8 +76,30 @@ static void on_work(struct evix_work *work)
                                                         .resolve = view->resolve,
                                                         .dotfiles = view->dotfiles,
                                                         .path = listing->path + 1,
+                                                        .key = listing->options.key,
+                                                        .descending = listing->options.descending,
                                                         .stop = &listing->stop,
                                                     });
+}
+
+static void on_work_done(struct evix_work *work, int error);
+
+static int start_work(struct listing *listing)
+{
+    int error = evix_work_start(&listing->work, listing->store->loop, on_work, on_work_done);
+
+    if (error == 0)
+        store_hold(listing->store);
+    return error;
+}
+
+/* Out of descriptors, the cache gives some, and it is tried once more. */
+static bool try_again(struct listing *listing, int error)
+{
+    if ((error != -EMFILE && error != -ENFILE) || listing->is_second_try || listing->is_cancelled)
+        return false;
+    listing->is_second_try = true;
+    return cache_give_descriptors(&listing->store->cache, 8) > 0 && start_work(listing) == 0;
 }
 
 static void on_work_done(struct evix_work *work, int error)
@@ -65,45 +107,43 @@ static void on_work_done(struct evix_work *work, int error)
     struct listing *listing = EVIX_CONTAINER_OF(work, struct listing, work);
     struct store *store = listing->store;
 
-    assert(listing->state == LISTING_BUSY);
-    listing->state = LISTING_READ;
-    if (error < 0)
-        listing->error = error;
-    if (listing->released)
-        destroy(listing);
-    else
-        listing->body.ready(listing->body.ready_data);
+    assert(listing->state == LISTING_READING);
+    if (error == 0)
+        error = listing->error;
+    if (!try_again(listing, error)) {
+        listing->state = LISTING_READ;
+        store->listing_memory += memory_of(listing);
+        if (listing->is_cancelled)
+            listing_free(listing);
+        else
+            listing->fn(listing, error, listing->data);
+    }
     store_release(store);
 }
 
-static void start(struct listing *listing, struct body_piece *out)
+void listing_cancel(struct listing *listing)
 {
-    int error = evix_work_start(&listing->work, listing->store->loop, on_work, on_work_done);
-
-    if (error < 0) {
-        *out = (struct body_piece){.kind = BODY_FAILED, .error = error};
-        return;
-    }
-    store_hold(listing->store);
-    listing->state = LISTING_BUSY;
-    *out = (struct body_piece){.kind = BODY_LATER};
+    assert(listing->state == LISTING_READING);
+    listing->is_cancelled = true; /* a thread may be at it */
+    atomic_store_explicit(&listing->stop, true, memory_order_relaxed);
+    (void)evix_work_cancel(&listing->work);
 }
+
+/* ---- writing ----------------------------------------------------------------------------- */
 
 static void write_rows(struct listing *listing)
 {
     const struct directory_rows *rows = &listing->rows;
-    struct page *page = &listing->page;
+    struct listing_page *page = &listing->page;
 
     assert(listing->next <= rows->count);
-    page->used = 0;
+    page->text.used = 0;
     if (listing->next == 0)
-        page_head(page, listing->format, listing->path, listing->path_length);
-    while (listing->next < rows->count && page->used < PIECE_BYTES && !page->failed) {
-        page_row(page, listing->format, &rows->rows[listing->next], listing->next == 0);
-        listing->next++;
-    }
+        listing_page_head(page);
+    while (listing->next < rows->count && page->text.used < PIECE_BYTES && !page->text.failed)
+        listing_page_row(page, listing->next++);
     if (listing->next == rows->count) {
-        page_tail(page, listing->format, rows);
+        listing_page_tail(page);
         listing->state = LISTING_ENDED;
     }
 }
@@ -112,65 +152,76 @@ static void next_of_listing(struct body *body, struct body_piece *out)
 {
     struct listing *listing = EVIX_CONTAINER_OF(body, struct listing, body);
 
-    assert(!listing->released);
-    switch (listing->state) {
-    case LISTING_NEW:
-        start(listing, out);
-        return;
-    case LISTING_BUSY:
-        *out = (struct body_piece){.kind = BODY_LATER};
-        return;
-    case LISTING_ENDED:
+    if (listing->state == LISTING_ENDED) {
         *out = (struct body_piece){.kind = BODY_END};
-        return;
-    case LISTING_READ:
-        break;
-    }
-    if (listing->error < 0) {
-        *out = (struct body_piece){.kind = BODY_FAILED, .error = listing->error};
         return;
     }
     write_rows(listing);
-    if (listing->page.failed)
+    if (listing->page.text.failed)
         *out = (struct body_piece){.kind = BODY_FAILED, .error = -ENOMEM};
     else
         *out = (struct body_piece){
-            .kind = BODY_BYTES, .data = listing->page.data, .length = listing->page.used};
+            .kind = BODY_BYTES, .data = listing->page.text.data, .length = listing->page.text.used};
 }
 
 static void release_listing(struct body *body)
 {
-    struct listing *listing = EVIX_CONTAINER_OF(body, struct listing, body);
-
-    if (listing->state != LISTING_BUSY) {
-        destroy(listing);
-        return;
-    }
-    listing->released = true; /* a thread may be at it */
-    atomic_store_explicit(&listing->stop, true, memory_order_relaxed);
-    (void)evix_work_cancel(&listing->work);
+    listing_free(EVIX_CONTAINER_OF(body, struct listing, body));
 }
 
 static const struct body_ops listing_ops = {next_of_listing, release_listing};
 
-int body_from_listing(struct body **out, struct store *store, struct representation *directory,
-                      const char *path, size_t path_length, enum listing_format format)
+struct body *listing_body(struct listing *listing)
 {
-    struct listing *listing = calloc(1, sizeof(*listing) + path_length + 1);
+    assert(listing->state == LISTING_READ);
+    return &listing->body;
+}
+
+/* ---- the rest ---------------------------------------------------------------------------- */
+
+void listing_etag(const struct listing *listing, char out[LISTING_ETAG_BYTES])
+{
+    const struct listing_options *options = &listing->options;
+    uint64_t form = (uint64_t)PAGE_VERSION << 16 | (uint64_t)options->format << 8 |
+                    (uint64_t)options->key << 1 | options->descending;
+    uint64_t hash = hash_bytes(form, options->path, options->path_length);
+
+    (void)snprintf(out, LISTING_ETAG_BYTES, "W/\"%016llx\"",
+                   (unsigned long long)hash_mix(hash, listing->rows.hash));
+}
+
+int listing_start(struct listing **out, struct store *store, struct representation *directory,
+                  const struct listing_options *options, listing_fn *fn, void *data)
+{
+    struct listing *listing;
+    int error;
 
     *out = NULL;
     assert(directory->kind == REPRESENTATION_DIRECTORY);
-    assert(path_length > 0 && path[0] == '/' && path[path_length - 1] == '/');
+    assert(options->path[0] == '/' && options->path[options->path_length - 1] == '/');
+    if (store->listing_memory >= MEMORY_BYTES)
+        return -EBUSY;
+    listing = calloc(1, sizeof(*listing) + options->path_length + 1);
     if (listing == NULL)
         return -ENOMEM;
+    memcpy(listing->path, options->path, options->path_length);
     listing->body.ops = &listing_ops;
     listing->body.length = -1;
     listing->store = store;
     listing->directory = representation_ref(directory);
-    listing->format = format;
-    listing->page.encode_path = store->options->encode_path;
-    listing->path_length = path_length;
-    memcpy(listing->path, path, path_length);
-    *out = &listing->body;
+    listing->fn = fn;
+    listing->data = data;
+    listing->options = *options;
+    listing->options.path = listing->path;
+    listing->page = (struct listing_page){.options = &listing->options,
+                                          .rows = &listing->rows,
+                                          .encode_path = store->options->encode_path};
+    error = start_work(listing);
+    if (error < 0) {
+        listing->state = LISTING_READ;
+        listing_free(listing);
+        return error;
+    }
+    *out = listing;
     return 0;
 }

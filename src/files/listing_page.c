@@ -10,195 +10,30 @@
 
 #include <assert.h>
 #include <inttypes.h>
-#include <limits.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#define LAST_SECOND 253402300799 /* of the year 9999 */
-#define CRUMBS_MAX  16
+#include "files/listing_style.h"
 
-static const char head_start[] =
-    "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-    "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-    "<link rel=\"icon\" href=\"data:,\">\n" /* or browsers ask for one that is not there */
-    "<meta name=\"color-scheme\" content=\"light dark\">\n<title>";
-
-static const char head_style[] =
-    "</title>\n<style>\n"
-    ":root{--text:#1d2430;--faint:#5c6675;--line:#e3e7ed;--link:#0b57c2;--row:#f4f7fb;"
-    "--page:#fff}\n"
-    "@media (prefers-color-scheme:dark){:root{--text:#dfe4ec;--faint:#98a2b3;--line:#2b3340;"
-    "--link:#8ab8ff;--row:#1b222d;--page:#12171f}}\n"
-    "body{margin:0 auto;max-width:60rem;padding:1.5rem 1rem 3rem;color:var(--text);"
-    "background:var(--page);font:1rem/1.5 system-ui,sans-serif}\n"
-    "h1{margin:0 0 1rem;font-size:1.25rem;font-weight:600;overflow-wrap:anywhere}\n"
-    "a{color:var(--link);text-decoration:none}a:hover{text-decoration:underline}\n"
-    "table{width:100%;border-collapse:collapse}\n"
-    "th,td{padding:.35rem .5rem;border-bottom:1px solid var(--line);text-align:left;"
-    "vertical-align:baseline}\n"
-    "th{font-size:.85rem;font-weight:600;color:var(--faint)}\n"
-    "tbody tr:hover{background:var(--row)}\n"
-    "td:first-child{overflow-wrap:anywhere}td:first-child a{display:block}\n"
-    "th+th,td+td{white-space:nowrap;color:var(--faint);font-variant-numeric:tabular-nums}\n"
-    "th:nth-child(2),td:nth-child(2){text-align:right}\n"
-    "p{color:var(--faint)}\n"
-    "@media (max-width:34rem){th:nth-child(3),td:nth-child(3){display:none}}\n"
-    "</style>\n</head>\n<body>\n<h1>";
-
-void page_fini(struct page *page)
-{
-    free(page->data);
-    *page = (struct page){.data = NULL};
-}
-
-/* Room for so many bytes more, or NULL. */
-static char *reserve(struct page *page, size_t length)
-{
-    size_t size = page->size == 0 ? 4096 : page->size;
-    char *data;
-
-    if (page->failed)
-        return NULL;
-    while (size - page->used < length)
-        size *= 2;
-    if (size != page->size) {
-        data = realloc(page->data, size);
-        if (data == NULL) {
-            page->failed = true;
-            return NULL;
-        }
-        page->data = data;
-        page->size = size;
-    }
-    return page->data + page->used;
-}
-
-static void add_bytes(struct page *page, const char *bytes, size_t length)
-{
-    char *to = reserve(page, length);
-
-    if (to == NULL)
-        return;
-    memcpy(to, bytes, length);
-    page->used += length;
-}
-
-static void add(struct page *page, const char *text)
-{
-    add_bytes(page, text, strlen(text));
-}
-
-__attribute__((format(printf, 2, 3))) static void add_format(struct page *page, const char *format,
-                                                             ...)
-{
-    char text[128];
-    va_list arguments;
-    int length;
-
-    va_start(arguments, format);
-    length = vsnprintf(text, sizeof(text), format, arguments);
-    va_end(arguments);
-    add_bytes(page, text, (size_t)length < sizeof(text) ? (size_t)length : sizeof(text) - 1);
-}
-
-/* The length of the well-formed UTF-8 sequence at the start (RFC 3629), or 0. */
-static size_t sequence_length(const char *text, size_t left)
-{
-    const unsigned char *byte = (const unsigned char *)text;
-    size_t length = byte[0] < 0x80   ? 1
-                    : byte[0] < 0xc2 ? 0
-                    : byte[0] < 0xe0 ? 2
-                    : byte[0] < 0xf0 ? 3
-                    : byte[0] < 0xf5 ? 4
-                                     : 0;
-
-    if (length == 0 || length > left)
-        return 0;
-    for (size_t i = 1; i < length; i++)
-        if ((byte[i] & 0xc0) != 0x80)
-            return 0;
-    /* Overlong forms, surrogates, and what is beyond U+10FFFF. */
-    if ((byte[0] == 0xe0 && byte[1] < 0xa0) || (byte[0] == 0xed && byte[1] > 0x9f) ||
-        (byte[0] == 0xf0 && byte[1] < 0x90) || (byte[0] == 0xf4 && byte[1] > 0x8f))
-        return 0;
-    return length;
-}
-
-static void add_html_byte(struct page *page, unsigned char byte)
-{
-    switch (byte) {
-    case '&':
-        add(page, "&amp;");
-        return;
-    case '<':
-        add(page, "&lt;");
-        return;
-    case '>':
-        add(page, "&gt;");
-        return;
-    case '"':
-        add(page, "&quot;");
-        return;
-    case '\'':
-        add(page, "&#39;");
-        return;
-    }
-    if (byte < 0x20 || byte == 0x7f) /* Unicode has pictures of control bytes */
-        add_format(page, "&#x%x;", byte == 0x7f ? 0x2421u : 0x2400u + byte);
-    else
-        add_bytes(page, (const char *)&byte, 1);
-}
-
-static void add_html(struct page *page, const char *text, size_t length)
-{
-    while (length > 0) {
-        size_t step = sequence_length(text, length);
-
-        if (step == 1)
-            add_html_byte(page, (unsigned char)*text);
-        else if (step > 1)
-            add_bytes(page, text, step);
-        else
-            add(page, "\xef\xbf\xbd");
-        text += step > 0 ? step : 1;
-        length -= step > 0 ? step : 1;
-    }
-}
-
-static void add_json(struct page *page, const char *text, size_t length)
-{
-    while (length > 0) {
-        size_t step = sequence_length(text, length);
-        unsigned char byte = (unsigned char)*text;
-
-        if (step == 0)
-            add(page, "\\ufffd");
-        else if (byte < 0x20 || byte == 0x7f)
-            add_format(page, "\\u%04x", byte);
-        else if (byte == '"' || byte == '\\')
-            add_format(page, "\\%c", byte);
-        else
-            add_bytes(page, text, step);
-        text += step > 0 ? step : 1;
-        length -= step > 0 ? step : 1;
-    }
-}
+/* Of the years 1 and 9999: what lies beyond has no date that all can read. */
+#define FIRST_SECOND (-62135596800)
+#define LAST_SECOND  253402300799
+#define CRUMBS_MAX   16
 
 /* Escaped so that it is fit for an attribute and a JSON string as it is. */
-static void add_link(struct page *page, const char *name, size_t length)
+static void add_link(struct listing_page *page, const char *name, size_t length)
 {
-    char *to = reserve(page, 3 * length);
+    char *to = page_reserve(&page->text, 3 * length);
 
     if (to != NULL)
-        page->used += page->encode_path(name, length, to);
-    assert(page->used <= page->size);
+        page->text.used += page->encode_path(name, length, to);
+    assert(page->text.used <= page->text.size);
 }
 
+/* ---- the head ---------------------------------------------------------------------------- */
+
 /* The way up, each step a link; of a very long one only the end. */
-static void add_crumbs(struct page *page, const char *path, size_t length)
+static void add_crumbs(struct page_text *text, const char *path, size_t length)
 {
     size_t starts[CRUMBS_MAX], count = 0;
 
@@ -206,137 +41,198 @@ static void add_crumbs(struct page *page, const char *path, size_t length)
         if (path[i - 2] == '/')
             starts[count++] = i - 1;
     if (length == 1) {
-        add(page, "/");
+        page_add(text, "/");
         return;
     }
     /* starts[count - 1] is the first that is shown; starts[0] this directory. */
-    if (starts[count - 1] == 1) {
-        add(page, "<a href=\"/\">/</a> ");
-    } else {
-        add(page, "&hellip; / ");
-    }
+    page_add(text, starts[count - 1] == 1 ? "<a href=\"/\">/</a> " : "&hellip; / ");
     while (count-- > 0) {
         const char *name = path + starts[count];
         size_t size = strcspn(name, "/");
 
         if (count > 0) {
-            add(page, "<a href=\"");
+            page_add(text, "<a href=\"");
             for (size_t up = 0; up < count; up++)
-                add(page, "../");
-            add(page, "\">");
+                page_add(text, "../");
+            page_add(text, "\">");
         }
-        add(page, "<bdi>");
-        add_html(page, name, size);
-        add(page, count > 0 ? "</bdi></a> / " : "</bdi> /");
+        page_add(text, "<bdi>");
+        page_add_html(text, name, size);
+        page_add(text, count > 0 ? "</bdi></a> / " : "</bdi> /");
     }
 }
 
-void page_head(struct page *page, enum listing_format format, const char *path, size_t length)
+static void add_number_of(struct page_text *text, size_t count, const char *one, const char *many)
 {
-    if (format == LISTING_JSON) {
-        add(page, "[");
+    page_add_format(text, "%zu %s", count, count == 1 ? one : many);
+}
+
+static void add_summary(struct page_text *text, const struct directory_rows *rows)
+{
+    size_t folders = 0;
+    uint64_t bytes = 0;
+
+    if (rows->count == 0) {
+        page_add(text, "<p>This folder is empty.</p>\n");
         return;
     }
-    add(page, head_start);
-    add_html(page, path, length);
-    add(page, head_style);
-    add_crumbs(page, path, length);
-    add(page, "</h1>\n<table>\n<thead><tr><th>Name</th><th>Size</th><th>Modified (UTC)</th></tr>"
-              "</thead>\n<tbody>\n");
-    if (length > 1)
-        add(page, "<tr><td><a href=\"../\">../</a></td><td></td><td></td></tr>\n");
-}
-
-static void add_size(struct page *page, uint64_t size)
-{
-    static const char units[] = "KMGTPE";
-    double value = (double)size;
-    unsigned unit = 0;
-
-    if (size < 1000) {
-        add_format(page, "%" PRIu64 " B", size);
-        return;
+    for (size_t i = 0; i < rows->count; i++) {
+        folders += rows->rows[i].is_directory;
+        bytes += rows->rows[i].size;
     }
-    for (value /= 1024; value >= 999.5 && units[unit + 1] != '\0'; unit++)
-        value /= 1024;
-    add_format(page, value < 9.95 ? "%.1f %ciB" : "%.0f %ciB", value, units[unit]);
+    page_add(text, "<p>");
+    if (folders > 0)
+        add_number_of(text, folders, "folder", "folders");
+    if (folders > 0 && folders < rows->count)
+        page_add(text, ", ");
+    if (folders < rows->count) {
+        add_number_of(text, rows->count - folders, "file", "files");
+        page_add(text, ", ");
+        page_add_size(text, bytes);
+    }
+    if (rows->cut)
+        page_add(text, ". There are more; only these are listed");
+    page_add(text, "</p>\n");
 }
 
-/* Nothing for times that no calendar of ours has. */
-static void add_time(struct page *page, int64_t seconds, enum listing_format format)
+/* A link that sorts by this column, or turns the order round if it is sorted by it. Names begin at
+   the smallest, sizes and times at the largest; what a bare address gives needs no query. */
+static void add_column(struct listing_page *page, enum listing_key key, const char *title)
 {
-    char text[32];
+    static const char *const queries[][2] = {
+        [LISTING_BY_NAME] = {"./", "?sort=name&amp;order=desc"},
+        [LISTING_BY_SIZE] = {"?sort=size&amp;order=asc", "?sort=size"},
+        [LISTING_BY_TIME] = {"?sort=time&amp;order=asc", "?sort=time"},
+    };
+    const struct listing_options *options = page->options;
+    bool is_sorted = options->key == key;
+    bool descending = is_sorted ? !options->descending : key != LISTING_BY_NAME;
+
+    page_add(&page->text, "<th scope=\"col\"");
+    if (is_sorted)
+        page_add_format(&page->text, " aria-sort=\"%s\"",
+                        options->descending ? "descending" : "ascending");
+    page_add_format(&page->text, "><a href=\"%s\" rel=\"nofollow\">%s</a></th>",
+                    queries[key][descending], title);
+}
+
+static void add_html_head(struct listing_page *page)
+{
+    struct page_text *text = &page->text;
+    const struct listing_options *options = page->options;
+
+    page_add(text, PAGE_HEAD "<title>Index of ");
+    page_add_html(text, options->path, options->path_length);
+    page_add(text, "</title>\n<style>" LISTING_STYLE "</style>\n</head>\n<body>\n<h1>");
+    add_crumbs(text, options->path, options->path_length);
+    page_add(text, "</h1>\n");
+    add_summary(text, page->rows);
+    page_add(text, "<table>\n<thead><tr>");
+    add_column(page, LISTING_BY_NAME, "Name");
+    add_column(page, LISTING_BY_SIZE, "Size");
+    add_column(page, LISTING_BY_TIME, "Modified <i>(UTC)</i>");
+    page_add(text, "</tr></thead>\n<tbody>\n");
+    if (options->path_length > 1)
+        page_add(text, "<tr class=\"d\"><td><a href=\"../\">../</a></td><td></td><td></td></tr>\n");
+}
+
+void listing_page_head(struct listing_page *page)
+{
+    if (page->options->format == LISTING_JSON)
+        page_add(&page->text, "[");
+    else
+        add_html_head(page);
+}
+
+/* ---- rows -------------------------------------------------------------------------------- */
+
+/* False for times that no calendar of ours has. */
+static bool split_time(int64_t seconds, struct tm *out)
+{
     time_t time = seconds;
+
+    return seconds >= FIRST_SECOND && seconds <= LAST_SECOND && gmtime_r(&time, out) != NULL;
+}
+
+static void add_html_time(struct page_text *text, int64_t seconds)
+{
     struct tm parts;
 
-    if (seconds < -62135596800 || seconds > LAST_SECOND || gmtime_r(&time, &parts) == NULL)
-        return;
-    if (format == LISTING_JSON)
-        add_bytes(page, text, strftime(text, sizeof(text), "\"%Y-%m-%dT%H:%M:%SZ\"", &parts));
-    else
-        add_bytes(page, text, strftime(text, sizeof(text), "%Y-%m-%d %H:%M", &parts));
+    if (split_time(seconds, &parts))
+        page_add_format(text, "<time>%04d-%02d-%02d %02d:%02d</time>", parts.tm_year + 1900,
+                        parts.tm_mon + 1, parts.tm_mday, parts.tm_hour, parts.tm_min);
 }
 
-static void add_html_row(struct page *page, const struct directory_row *row)
+static void add_json_time(struct page_text *text, int64_t seconds)
 {
+    struct tm parts;
+
+    if (split_time(seconds, &parts))
+        page_add_format(text, "\"%04d-%02d-%02dT%02d:%02d:%02dZ\"", parts.tm_year + 1900,
+                        parts.tm_mon + 1, parts.tm_mday, parts.tm_hour, parts.tm_min, parts.tm_sec);
+    else
+        page_add(text, "null");
+}
+
+static void add_html_row(struct listing_page *page, const struct directory_row *row)
+{
+    struct page_text *text = &page->text;
     const char *slash = row->is_directory ? "/" : "";
 
     /* "./" keeps a name with a colon from being taken for a scheme. */
-    add(page, "<tr><td><a href=\"./");
+    page_add(text, row->is_directory ? "<tr class=\"d\"><td><a href=\"./" : "<tr><td><a href=\"./");
     add_link(page, row->name, row->length);
-    add(page, slash);
-    add(page, "\"><bdi>");
-    add_html(page, row->name, row->length);
-    add(page, "</bdi>");
-    add(page, slash);
-    add(page, "</a></td><td>");
+    page_add(text, slash);
+    page_add(text, "\"><bdi>");
+    page_add_html(text, row->name, row->length);
+    page_add(text, "</bdi>");
+    page_add(text, slash);
+    page_add(text, "</a></td><td");
+    if (!row->is_directory && row->size >= 1000)
+        page_add_format(text, " title=\"%" PRIu64 " bytes\"", row->size);
+    page_add(text, ">");
     if (!row->is_directory)
-        add_size(page, row->size);
-    add(page, "</td><td>");
-    add_time(page, row->modified, LISTING_HTML);
-    add(page, "</td></tr>\n");
+        page_add_size(text, row->size);
+    page_add(text, "</td><td>");
+    add_html_time(text, row->modified);
+    page_add(text, "</td></tr>\n");
 }
 
-static void add_json_row(struct page *page, const struct directory_row *row, bool first)
+static void add_json_row(struct listing_page *page, const struct directory_row *row)
 {
-    add(page, first ? "\n" : ",\n");
-    add(page, "{\"name\":\"");
-    add_json(page, row->name, row->length);
-    add(page, "\",\"href\":\"./");
+    struct page_text *text = &page->text;
+
+    page_add(text, "{\"name\":\"");
+    page_add_json(text, row->name, row->length);
+    page_add(text, "\",\"href\":\"./");
     add_link(page, row->name, row->length);
-    add(page, row->is_directory ? "/\",\"type\":\"directory\"" : "\",\"type\":\"file\"");
+    page_add(text, row->is_directory ? "/\",\"type\":\"directory\"" : "\",\"type\":\"file\"");
     if (!row->is_directory)
-        add_format(page, ",\"size\":%" PRIu64, row->size);
-    add(page, ",\"modified\":");
-    if (row->modified < -62135596800 || row->modified > LAST_SECOND) {
-        add(page, "null}");
-        return;
-    }
-    add_time(page, row->modified, LISTING_JSON);
-    add(page, "}");
+        page_add_format(text, ",\"size\":%" PRIu64, row->size);
+    page_add(text, ",\"modified\":");
+    add_json_time(text, row->modified);
+    page_add(text, "}");
 }
 
-void page_row(struct page *page, enum listing_format format, const struct directory_row *row,
-              bool first)
+void listing_page_row(struct listing_page *page, size_t index)
 {
-    if (format == LISTING_JSON)
-        add_json_row(page, row, first);
-    else
+    const struct directory_row *row = &page->rows->rows[index];
+
+    if (page->options->format == LISTING_HTML) {
         add_html_row(page, row);
-}
-
-void page_tail(struct page *page, enum listing_format format, const struct directory_rows *rows)
-{
-    if (format == LISTING_JSON) {
-        if (rows->cut)
-            add(page, ",\n{\"type\":\"truncated\"}");
-        add(page, "\n]\n");
         return;
     }
-    add(page, "</tbody>\n</table>\n");
-    if (rows->cut)
-        add_format(page, "<p>There are more; only %zu are listed.</p>\n", rows->count);
-    else if (rows->count == 0)
-        add(page, "<p>This directory is empty.</p>\n");
-    add(page, "</body>\n</html>\n");
+    page_add(&page->text, index == 0 ? "\n" : ",\n");
+    add_json_row(page, row);
+}
+
+void listing_page_tail(struct listing_page *page)
+{
+    if (page->options->format == LISTING_JSON) {
+        if (page->rows->cut)
+            page_add(&page->text, ",\n{\"type\":\"truncated\"}");
+        page_add(&page->text, "\n]\n");
+        return;
+    }
+    page_add(&page->text, "</tbody>\n</table>\n</body>\n</html>\n");
 }

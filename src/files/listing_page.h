@@ -7,26 +7,19 @@
  * is shown as U+FFFD, while links have every byte.
  */
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #include "files/directory.h"
-#include "files/store.h"
+#include "files/listing.h"
+#include "files/page_text.h"
 
-/* Text that grows. After a failed allocation it takes nothing more and `failed` is set. */
-struct page {
-    char *data;
-    size_t used, size;
-    bool failed;
+struct listing_page {
+    struct page_text text;
+    const struct listing_options *options;
+    const struct directory_rows *rows;
     store_encode_fn *encode_path;
 };
 
-void page_fini(struct page *page);
-
-/* `path` is the directory's, decoded, with a slash at both ends. */
-void page_head(struct page *page, enum listing_format format, const char *path, size_t length);
-void page_row(struct page *page, enum listing_format format, const struct directory_row *row,
-              bool first);
-void page_tail(struct page *page, enum listing_format format, const struct directory_rows *rows);
+void listing_page_head(struct listing_page *page);
+void listing_page_row(struct listing_page *page, size_t index);
+void listing_page_tail(struct listing_page *page);
 
 #endif

@@ -17,8 +17,9 @@ src_files_libfiles_a_SOURCES = \
 	src/files/freshness.c src/files/freshness.h \
 	src/files/hash.c src/files/hash.h \
 	src/files/interior.h \
-	src/files/listing.c \
+	src/files/listing.c src/files/listing.h \
 	src/files/listing_page.c src/files/listing_page.h \
+	src/files/listing_style.h \
 	src/files/lookup.c \
 	src/files/media_type.c src/files/media_type.h \
 	src/files/node.c src/files/node.h \

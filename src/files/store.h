@@ -142,15 +142,6 @@ int body_from_file(struct body **out, struct store *store, struct representation
  */
 void body_file_aim(struct body *body, uint64_t offset, uint64_t length);
 
-enum listing_format { LISTING_HTML, LISTING_JSON };
-
-/*
- * The listing of a directory, read off the loop. `path` is its decoded path, for titles and
- * links.
- */
-int body_from_listing(struct body **out, struct store *store, struct representation *directory,
-                      const char *path, size_t path_length, enum listing_format format);
-
 /* Memory that the body takes over, even if it fails, and frees with free(3). */
 int body_from_memory(struct body **out, char *data, size_t length);
 

@@ -16,6 +16,7 @@
 #include "server/route.h"
 
 struct handler;
+struct listing;
 struct responder;
 struct worker;
 
@@ -48,6 +49,7 @@ struct error_state {
 /* What a handler keeps for an exchange that it answers later. */
 union handler_state {
     struct lookup lookup; /* static */
+    struct listing *listing;
     struct echo *echo;
     struct error_state error;
     struct auth_wait auth; /* before there is a handler */

@@ -33,4 +33,7 @@ extern const struct handler handler_echo;
 extern const struct handler handler_redirect;
 extern const struct handler handler_status;
 
+/* Goes on for the static handler where a directory was found that may be listed. */
+void listing_answer(struct exchange *exchange, struct representation *directory);
+
 #endif

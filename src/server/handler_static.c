@@ -15,22 +15,10 @@
 
 static void found_directory(struct exchange *exchange, struct representation *directory)
 {
-    bool is_json = http_accept_prefers_json(exchange->request);
-    struct response response = {.status = 200};
-
-    if (!exchange->route->location->listing) {
+    if (exchange->route->location->listing)
+        listing_answer(exchange, directory);
+    else
         exchange_fail(exchange, 403, "a directory without index file, and listing is off");
-        return;
-    }
-    response.fields = is_json ? HTTP_TEXT("Content-Type: application/json\r\nVary: Accept\r\n")
-                              : HTTP_TEXT("Content-Type: text/html; charset=utf-8\r\n"
-                                          "Vary: Accept\r\n");
-    if (body_from_listing(&response.body, exchange->worker->store, directory, exchange->path.data,
-                          exchange->path.length, is_json ? LISTING_JSON : LISTING_HTML) != 0) {
-        exchange_fail(exchange, 503, "no memory for a listing");
-        return;
-    }
-    exchange_respond(exchange, &response);
 }
 
 /* A directory that was named without its slash: relative links need it. */

@@ -41,6 +41,7 @@ src_server_libserver_a_SOURCES = \
 	src/server/guard.h \
 	src/server/handler.h \
 	src/server/handler_echo.c \
+	src/server/handler_listing.c \
 	src/server/handler_redirect.c \
 	src/server/handler_static.c \
 	src/server/handler_status.c \

@@ -34,8 +34,10 @@ HTTP_TESTS = \
 	tests/http/test_instructions-epoll.test \
 	tests/http/test_instructions-io_uring.test
 
-DAEMON_TESTS += $(HTTP_TESTS)
-EXTRA_DIST += $(HTTP_MODULES:=.py) tests/http/test_instructions.py tests/instructions.txt
+# A browser sees the same whatever the backend is.
+DAEMON_TESTS += $(HTTP_TESTS) tests/http/test_browser-epoll.test
+EXTRA_DIST += $(HTTP_MODULES:=.py) tests/http/test_browser.py tests/http/test_instructions.py \
+	tests/instructions.txt
 
 check-http: all
 	$(MAKE) $(AM_MAKEFLAGS) check-TESTS TESTS='$(HTTP_TESTS)'

@@ -1,8 +1,12 @@
 # SPDX-License-Identifier: MIT
 """Listings of folders, for people and as JSON."""
 
+import base64
+import hashlib
 import json
 import os
+import pathlib
+import re
 import time
 
 import suite
@@ -18,7 +22,7 @@ class Site(TestCase):
     def serve(cls):
         for name, data in ((b"b.txt", b"bb"), (b"a.txt", b"a"), (b"empty.txt", b""),
                            (b"q\"uote<&>'.txt", b"q"), (b"new\nline", b"n"), (b"\xff\xfe", b"f"),
-                           (b"folder/x", b"x"), (b".hidden", b"h"), (b"100% #?.txt", b"p")):
+                           (b"folder/x", b"x"), (b".hidden", b"h"), (b"..x", b"x"), (b"-leading", b"-"), (b"100% #?.txt", b"p")):
             tree.write(cls.root, name, data)
         os.mkdir(os.path.join(cls.root, "nothing"))
         os.symlink("/etc/passwd", os.path.join(cls.root, "outside"))
@@ -42,8 +46,23 @@ class Page(Site):
         self.assertIn("viewport", page)
         self.assertNotRegex(page, r"(src|href)=\"https?://")
 
+    def test_runs_and_loads_nothing(self):
+        """The policy lets nothing in but the page's own style, known by its hash."""
+        response = fetch(self.address, "/")
+        page = response.body.decode("utf-8")
+        for pattern in (r"<script", r"\sstyle=", r"\son[a-z]+="):
+            self.assertNotRegex(page, pattern)
+        style, = re.findall(r"<style>(.*?)</style>", page, re.DOTALL)
+        digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
+        self.assertIn("style-src 'sha256-%s'" % digest, response.get("Content-Security-Policy"))
+        # Who adds a policy needs it.
+        manual = pathlib.Path(__file__).resolve().parents[2] / "man" / "evixd.conf.5"
+        self.assertIn("'sha256-%s'" % digest, manual.read_text("utf-8"))
+
     def test_hidden_names_are_left_out(self):
-        self.assertNotIn(b".hidden", fetch(self.address, "/").body)
+        page = fetch(self.address, "/").body
+        self.assertNotIn(b".hidden", page)
+        self.assertNotIn(b"..x", page)
 
     def test_names_are_escaped(self):
         page = fetch(self.address, "/").body.decode("utf-8")
@@ -100,6 +119,98 @@ class Json(Site):
                              ("application/json, text/html;q=0.5", "application/json")):
             response = fetch(self.address, "/", fields=["Accept: " + accept])
             self.assertTrue(response.get("Content-Type").startswith(kind), accept)
+
+
+@suite.cases([
+    ("by name", "", ["d/", "a", "B", "c"]),
+    ("name said", "?sort=name&order=asc", ["d/", "a", "B", "c"]),
+    ("name turned round", "?sort=name&order=desc", ["d/", "c", "B", "a"]),
+    ("by size, largest first", "?sort=size", ["d/", "B", "c", "a"]),
+    ("by size, smallest first", "?sort=size&order=asc", ["d/", "a", "c", "B"]),
+    ("by time, latest first", "?sort=time", ["d/", "c", "a", "B"]),
+    ("by time, earliest first", "?order=asc&sort=time", ["d/", "B", "a", "c"]),
+    ("order alone", "?order=desc", ["d/", "c", "B", "a"]),
+    ("nonsense is ignored", "?sort=colour&order=sideways&x&=&&sort", ["d/", "a", "B", "c"]),
+])
+class Sorted(TestCase):
+    @classmethod
+    def serve(cls):
+        for name, size, modified in (("a", 0, 2000), ("B", 2000, -1000), ("c", 10, 3000)):
+            path = tree.write(cls.root, name, b"x" * size)
+            os.utime(path, (modified, modified))
+        os.mkdir(os.path.join(cls.root, "d"))
+        return Daemon(directory=cls.root)
+
+    def check(self, _label, query, expected):
+        """The same order for people and programs."""
+        entries = json.loads(fetch(self.address, "/" + query, fields=ACCEPT_JSON).body)
+        self.assertEqual([e["name"] + "/" * (e["type"] == "directory") for e in entries], expected)
+        page = fetch(self.address, "/" + query).body.decode("utf-8")
+        self.assertEqual(re.findall(r'<td><a href="\./([^"]+)"', page), expected)
+
+
+class Tag(TestCase):
+    """9110 8.8.3: a weak tag that changes with what is listed."""
+
+    @classmethod
+    def serve(cls):
+        tree.write(cls.root, "folder/a.txt", b"a")
+        return Daemon(directory=cls.root)
+
+    def tag(self, target="/folder/", fields=()):
+        return fetch(self.address, target, fields=fields).get("ETag")
+
+    def test_not_modified(self):
+        tag = self.tag()
+        self.assertRegex(tag, r'^W/"[0-9a-f]{16}"$')
+        for method in ("GET", "HEAD"):
+            for value in (tag, tag[2:], '"other", ' + tag, "*"):
+                response = fetch(self.address, "/folder/", method, ["If-None-Match: " + value])
+                self.assertEqual(response.status, 304, value)
+                self.assertEqual(response.get("ETag"), tag)
+                self.assertIn("accept", response.members("Vary"))
+                self.assertIsNone(response.get("Content-Type"))
+
+    def test_forms_and_orders_differ(self):
+        tags = [self.tag(), self.tag(fields=ACCEPT_JSON), self.tag("/folder/?sort=size"),
+                self.tag("/folder/?sort=size&order=asc"), self.tag("/")]
+        self.assertEqual(len(set(tags)), len(tags))
+
+    def test_change_is_seen(self):
+        tag = self.tag()
+        tree.write(self.root, "folder/b.txt", b"b")
+        response = fetch(self.address, "/folder/", fields=["If-None-Match: " + tag])
+        self.assertEqual(response.status, 200)
+        self.assertIn(b"b.txt", response.body)
+        self.assertNotEqual(response.get("ETag"), tag)
+
+    def test_strong_comparison_fails(self):
+        """9110 13.1.1: If-Match compares strongly, which a weak tag never passes."""
+        response = fetch(self.address, "/folder/", fields=["If-Match: " + self.tag()])
+        self.assertEqual(response.status, 412)
+        self.assertIsNone(response.get("ETag"))
+
+    def test_head_is_get_without_content(self):
+        for fields in ((), ACCEPT_JSON):
+            get = fetch(self.address, "/folder/", "GET", fields)
+            head = fetch(self.address, "/folder/", "HEAD", fields)
+            self.assertEqual([f for f in get.fields if f[0] != "date"],
+                             [f for f in head.fields if f[0] != "date"])
+
+
+class Deleted(TestCase):
+    """A directory that goes away is an error with a status, not a page that ends early."""
+
+    @classmethod
+    def serve(cls):
+        return Daemon(directory=cls.root)
+
+    def test_deleted(self):
+        path = os.path.join(self.root, "gone")
+        os.mkdir(path)
+        self.assertEqual(fetch(self.address, "/gone/").status, 200)
+        os.rmdir(path)
+        self.assertEqual(fetch(self.address, "/gone/").status, 404)
 
 
 class Large(TestCase):

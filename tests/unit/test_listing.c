@@ -2,25 +2,71 @@
 /* Listings as bodies: what is in them and in which order; large ones in pieces; given up. */
 #include "files_fixture.h"
 
+#include "files/listing.h"
+
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 static struct place place;
 
-static char *list(const char *path, enum listing_format format, size_t *length)
-{
-    struct representation *directory = place_ask(&place, path);
-    struct body *body;
-    char *text;
+/* What came of a listing that was started. */
+struct outcome {
+    bool is_there;
     int error;
+};
+
+static void on_listing(struct listing *listing, int error, void *data)
+{
+    struct outcome *outcome = data;
+
+    (void)listing;
+    ck_assert(!outcome->is_there);
+    *outcome = (struct outcome){true, error};
+}
+
+static struct listing_options options_for(const char *path, enum listing_format format)
+{
+    return (struct listing_options){.format = format, .path = path, .path_length = strlen(path)};
+}
+
+static struct listing *read_directory(struct representation *directory,
+                                      const struct listing_options *options, int *error)
+{
+    struct outcome outcome = {false, 0};
+    struct listing *listing;
 
     ck_assert_int_eq(directory->kind, REPRESENTATION_DIRECTORY);
-    ck_assert_int_eq(body_from_listing(&body, place.store, directory, path, strlen(path), format),
+    ck_assert_int_eq(listing_start(&listing, place.store, directory, options, on_listing, &outcome),
                      0);
-    ck_assert_int_eq(body->length, -1);
+    ck_assert(!outcome.is_there); /* never within the call that starts it */
+    while (!outcome.is_there)
+        ck_assert_int_ge(evix_loop_run(place.loop, EVIX_RUN_ONCE), 0);
+    *error = outcome.error;
+    return listing;
+}
+
+static struct listing *read_listing(const struct listing_options *options, int *error)
+{
+    struct representation *directory = place_ask(&place, options->path);
+    struct listing *listing = read_directory(directory, options, error);
+
     representation_unref(&directory);
+    return listing;
+}
+
+static char *list_as(const struct listing_options *options, size_t *length)
+{
+    int error;
+    struct listing *listing = read_listing(options, &error);
+    struct body *body;
+    char *text;
+
+    ck_assert_int_eq(error, 0);
+    body = listing_body(listing);
+    ck_assert_int_eq(body->length, -1);
     text = body_read(&place, body, length, &error);
     ck_assert_int_eq(error, 0);
     body_release(body);
@@ -28,10 +74,10 @@ static char *list(const char *path, enum listing_format format, size_t *length)
 }
 
 /* The names in a JSON listing, each followed by a slash if it is a directory, and a space. */
-static char *names_of(const char *path)
+static char *names_as(const struct listing_options *options)
 {
     size_t length;
-    char *text = list(path, LISTING_JSON, &length), *names = calloc(1, length + 1);
+    char *text = list_as(options, &length), *names = calloc(1, length + 1);
 
     for (char *at = text; (at = strstr(at, "{\"name\":\"")) != NULL;) {
         const char *end;
@@ -44,6 +90,13 @@ static char *names_of(const char *path)
     }
     free(text);
     return names;
+}
+
+static char *names_of(const char *path)
+{
+    struct listing_options options = options_for(path, LISTING_JSON);
+
+    return names_as(&options);
 }
 
 START_TEST(order)
@@ -127,20 +180,106 @@ START_TEST(fresh)
 }
 END_TEST
 
-static bool ready;
-
-static void on_ready(void *data)
+static void set_modified(const char *name, time_t seconds)
 {
-    (void)data;
-    ready = true;
+    struct timespec times[2] = {{.tv_sec = seconds}, {.tv_sec = seconds}};
+
+    ck_assert_int_eq(utimensat(AT_FDCWD, place_path(&place, name), times, 0), 0);
 }
+
+/* Directories first and by name where the key does not tell; equals by name in either direction. */
+START_TEST(sorted)
+{
+    static const struct {
+        enum listing_key key;
+        bool descending;
+        const char *names;
+    } rows[] = {
+        {LISTING_BY_NAME, false, "d1/ d2/ a b c d "}, {LISTING_BY_NAME, true, "d2/ d1/ d c b a "},
+        {LISTING_BY_SIZE, false, "d1/ d2/ c b d a "}, {LISTING_BY_SIZE, true, "d1/ d2/ a b d c "},
+        {LISTING_BY_TIME, false, "d2/ d1/ d a b c "}, {LISTING_BY_TIME, true, "d1/ d2/ c a b d "},
+    };
+
+    place_open(&place, STORE_WATCH);
+    place_write(&place, "a", "333");
+    place_write(&place, "b", "22");
+    place_write(&place, "c", "1");
+    place_write(&place, "d", "22");
+    place_directory(&place, "d1");
+    place_directory(&place, "d2");
+    set_modified("a", 2000);
+    set_modified("b", 2000);
+    set_modified("c", 3000);
+    set_modified("d", -5);
+    set_modified("d1", 9);
+    set_modified("d2", 8);
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct listing_options options = options_for("/", LISTING_JSON);
+        char *names;
+
+        options.key = rows[i].key;
+        options.descending = rows[i].descending;
+        names = names_as(&options);
+        ck_assert_str_eq(names, rows[i].names);
+        free(names);
+    }
+    place_close(&place);
+}
+END_TEST
+
+static void tag_of(const struct listing_options *options, char tag[LISTING_ETAG_BYTES])
+{
+    int error;
+    struct listing *listing = read_listing(options, &error);
+
+    ck_assert_int_eq(error, 0);
+    listing_etag(listing, tag);
+    ck_assert_uint_eq(strlen(tag), 20);
+    listing_free(listing);
+}
+
+/* The same while nothing changes; another for each change, order and form. */
+START_TEST(tags)
+{
+    struct listing_options options = options_for("/", LISTING_HTML);
+    char seen[8][LISTING_ETAG_BYTES], again[LISTING_ETAG_BYTES];
+
+    place_open(&place, STORE_WATCH);
+    place_write(&place, "a", "1");
+    place_write(&place, "b", "2");
+    set_modified("a", 1000);
+    tag_of(&options, seen[0]);
+    tag_of(&options, again);
+    ck_assert_str_eq(again, seen[0]);
+    options.format = LISTING_JSON;
+    tag_of(&options, seen[1]);
+    options.key = LISTING_BY_SIZE;
+    tag_of(&options, seen[2]);
+    options.descending = true;
+    tag_of(&options, seen[3]);
+    options = options_for("/", LISTING_HTML);
+    place_write(&place, "c", "");
+    tag_of(&options, seen[4]);
+    place_write(&place, "c", "grown");
+    tag_of(&options, seen[5]);
+    set_modified("a", 1001);
+    tag_of(&options, seen[6]);
+    ck_assert_int_eq(rename(place_path(&place, "b"), place_path(&place, "z")), 0);
+    tag_of(&options, seen[7]);
+    for (size_t i = 0; i < COUNT(seen); i++)
+        for (size_t j = 0; j < i; j++)
+            ck_assert_str_ne(seen[i], seen[j]);
+    place_close(&place);
+}
+END_TEST
 
 /* Pieces of bounded size, and all of it. */
 START_TEST(large)
 {
     enum { FILES = 20000 };
-    struct representation *directory;
+    struct listing_options options;
     struct body_piece piece;
+    int error;
     struct body *body;
     size_t rows = 0, pieces = 0;
 
@@ -151,19 +290,14 @@ START_TEST(large)
         snprintf(name, sizeof(name), "a-file-with-a-longer-name-%06u.html", i);
         ck_assert_int_eq(mknod(place_path(&place, name), S_IFREG | 0644, 0), 0);
     }
-    directory = place_ask(&place, "/");
-    ck_assert_int_eq(body_from_listing(&body, place.store, directory, "/", 1, LISTING_HTML), 0);
-    representation_unref(&directory);
-    body->ready = on_ready;
-    body_next(body, &piece);
-    ck_assert_int_eq(piece.kind, BODY_LATER);
-    while (!ready)
-        evix_loop_run(place.loop, EVIX_RUN_ONCE);
+    options = options_for("/", LISTING_HTML);
+    body = listing_body(read_listing(&options, &error));
+    ck_assert_int_eq(error, 0);
     for (body_next(body, &piece); piece.kind == BODY_BYTES; body_next(body, &piece)) {
         pieces++;
         ck_assert_uint_le(piece.length, 64 * 1024);
         for (const char *at = piece.data, *end = at + piece.length;
-             (at = memmem(at, (size_t)(end - at), "<tr><td><a ", 11)) != NULL; at++)
+             (at = memmem(at, (size_t)(end - at), "<td><a href=\"./", 15)) != NULL; at++)
             rows++;
     }
     ck_assert_int_eq(piece.kind, BODY_END);
@@ -174,12 +308,13 @@ START_TEST(large)
 }
 END_TEST
 
-/* Before, while and after it is read. */
-START_TEST(released)
+/* Given up before it is read, while it is, or after. */
+START_TEST(given_up)
 {
+    struct listing_options options = options_for("/", LISTING_HTML);
+    struct outcome outcome = {false, 0};
     struct representation *directory;
-    struct body_piece piece;
-    struct body *body;
+    struct listing *listing;
 
     place_open(&place, STORE_WATCH);
     for (unsigned i = 0; i < 500; i++) {
@@ -189,25 +324,28 @@ START_TEST(released)
         place_write(&place, name, "");
     }
     directory = place_ask(&place, "/");
-    ck_assert_int_eq(body_from_listing(&body, place.store, directory, "/", 1, LISTING_HTML), 0);
+    ck_assert_int_eq(
+        listing_start(&listing, place.store, directory, &options, on_listing, &outcome), 0);
     representation_unref(&directory);
-    body->ready = on_ready;
-    if (_i > 0)
-        body_next(body, &piece);
-    if (_i == 2)
+    if (_i == 1)
         evix_loop_run(place.loop, EVIX_RUN_NOWAIT);
-    if (_i == 3)
-        while (!ready)
-            evix_loop_run(place.loop, EVIX_RUN_ONCE);
-    body_release(body);
+    while (_i == 2 && !outcome.is_there)
+        evix_loop_run(place.loop, EVIX_RUN_ONCE);
+    if (outcome.is_there)
+        listing_free(listing);
+    else
+        listing_cancel(listing);
     place_close(&place);
 }
 END_TEST
 
-/* The directory was deleted after it was found: what is left of it is empty. */
+/* The directory was deleted after it was found: an error, or what is left of it, which is empty. */
 START_TEST(deleted_meanwhile)
 {
+    struct listing_options options = options_for("/d/", LISTING_JSON);
+    struct outcome outcome = {false, 0};
     struct representation *directory;
+    struct listing *listing;
     struct body *body;
     size_t length;
     char *text;
@@ -216,12 +354,95 @@ START_TEST(deleted_meanwhile)
     place_open(&place, STORE_WATCH);
     place_directory(&place, "d");
     directory = place_ask(&place, "/d/");
-    ck_assert_int_eq(body_from_listing(&body, place.store, directory, "/d/", 3, LISTING_JSON), 0);
     ck_assert_int_eq(rmdir(place_path(&place, "d")), 0);
-    text = body_read(&place, body, &length, &error);
-    ck_assert(error == -ENOENT || (error == 0 && strcmp(text, "[\n]\n") == 0));
-    free(text);
-    body_release(body);
+    ck_assert_int_eq(
+        listing_start(&listing, place.store, directory, &options, on_listing, &outcome), 0);
+    representation_unref(&directory);
+    while (!outcome.is_there)
+        ck_assert_int_ge(evix_loop_run(place.loop, EVIX_RUN_ONCE), 0);
+    if (outcome.error == 0) {
+        body = listing_body(listing);
+        text = body_read(&place, body, &length, &error);
+        ck_assert_str_eq(text, "[\n]\n");
+        free(text);
+        body_release(body);
+    } else {
+        ck_assert_int_eq(outcome.error, -ENOENT);
+        listing_free(listing);
+    }
+    place_close(&place);
+}
+END_TEST
+
+/* Who reads slowly holds memory: only so much of it in all. */
+START_TEST(memory_is_bounded)
+{
+    struct listing_options options = options_for("/", LISTING_HTML);
+    struct outcome outcome = {false, 0};
+    struct representation *directory;
+    struct listing *listing;
+    int error;
+
+    place_open(&place, STORE_WATCH);
+    place_write(&place, "a", "");
+    listing = read_listing(&options, &error);
+    ck_assert_int_eq(error, 0);
+    ck_assert_uint_gt(place.store->listing_memory, 0);
+    place.store->listing_memory += 64 << 20;
+    directory = place_ask(&place, "/");
+    ck_assert_int_eq(listing_start(&(struct listing *){NULL}, place.store, directory, &options,
+                                   on_listing, &outcome),
+                     -EBUSY);
+    representation_unref(&directory);
+    place.store->listing_memory -= 64 << 20;
+    listing_free(listing);
+    ck_assert_uint_eq(place.store->listing_memory, 0);
+    listing = read_listing(&options, &error);
+    ck_assert_int_eq(error, 0);
+    body_release(listing_body(listing));
+    ck_assert_uint_eq(place.store->listing_memory, 0);
+    place_close(&place);
+}
+END_TEST
+
+/* With no descriptor left but those that are open now. */
+static int read_without_descriptors(struct representation *directory)
+{
+    struct listing_options options = options_for("/", LISTING_HTML);
+    struct rlimit before, limit;
+    int error, fd = dup(0);
+
+    ck_assert_int_ge(fd, 0);
+    close(fd);
+    ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &before), 0);
+    limit = before;
+    limit.rlim_cur = (rlim_t)fd;
+    ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
+    listing_free(read_directory(directory, &options, &error));
+    ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &before), 0);
+    return error;
+}
+
+/* Then what the cache keeps open has to go, and the listing is read after all. */
+START_TEST(descriptors)
+{
+    struct listing_options options = options_for("/", LISTING_HTML);
+    struct store_options with_files = place_options(STORE_WATCH);
+    struct representation *directory;
+    struct root_options root;
+    int error;
+
+    place_make(&place);
+    root = place_root_options(&place);
+    with_files.small = 0; /* each file that is cached keeps its descriptor */
+    place_open_with(&place, &with_files, &root);
+    place_write(&place, "a", "content");
+    listing_free(read_listing(&options, &error)); /* the work pool is there */
+    ck_assert_int_eq(error, 0);
+    directory = place_ask(&place, "/");
+    ck_assert_int_eq(read_without_descriptors(directory), -EMFILE);
+    place_expect(&place, "/a", "content");
+    ck_assert_int_eq(read_without_descriptors(directory), 0);
     representation_unref(&directory);
     place_close(&place);
 }
@@ -236,7 +457,11 @@ int main(void)
     tcase_add_test(tcase, only_what_is_served);
     tcase_add_test(tcase, fresh);
     tcase_add_test(tcase, large);
-    tcase_add_loop_test(tcase, released, 0, 4);
+    tcase_add_test(tcase, sorted);
+    tcase_add_test(tcase, tags);
+    tcase_add_loop_test(tcase, given_up, 0, 3);
     tcase_add_test(tcase, deleted_meanwhile);
+    tcase_add_test(tcase, memory_is_bounded);
+    tcase_add_test(tcase, descriptors);
     return files_run_beneath("listing", tcase);
 }

@@ -102,22 +102,31 @@ static struct directory_row row_of(const char *name, bool is_directory, uint64_t
     return (struct directory_row){name, size, modified, (uint16_t)strlen(name), is_directory};
 }
 
+static char *write_page_as(const struct listing_options *options, struct directory_row *rows,
+                           size_t count, bool cut)
+{
+    struct directory_rows all = {.rows = rows, .count = count, .cut = cut};
+    struct listing_page page = {
+        .options = options, .rows = &all, .encode_path = place_options(STORE_OFF).encode_path};
+    struct page_text *text = &page.text;
+
+    listing_page_head(&page);
+    for (size_t i = 0; i < count; i++)
+        listing_page_row(&page, i);
+    listing_page_tail(&page);
+    page_add_bytes(text, "", 1);
+    ck_assert(!text->failed);
+    if (options->format == LISTING_JSON)
+        ck_assert_msg(is_json(text->data, text->used - 1), "no JSON: %s", text->data);
+    return text->data;
+}
+
 static char *write_page(enum listing_format format, const char *path, struct directory_row *rows,
                         size_t count, bool cut)
 {
-    struct directory_rows all = {.rows = rows, .count = count, .cut = cut};
-    struct page page = {.encode_path = place_options(STORE_OFF).encode_path};
+    struct listing_options options = {.format = format, .path = path, .path_length = strlen(path)};
 
-    page_head(&page, format, path, strlen(path));
-    for (size_t i = 0; i < count; i++)
-        page_row(&page, format, &rows[i], i == 0);
-    page_tail(&page, format, &all);
-    ck_assert(!page.failed);
-    page.data = realloc(page.data, page.used + 1);
-    page.data[page.used] = '\0';
-    if (format == LISTING_JSON)
-        ck_assert_msg(is_json(page.data, page.used), "no JSON: %s", page.data);
-    return page.data;
+    return write_page_as(&options, rows, count, cut);
 }
 
 static void expect_in(enum listing_format format, struct directory_row row, const char *expected)
@@ -213,12 +222,13 @@ END_TEST
 /* Times before 1970 and after 9999, in listings. */
 START_TEST(times)
 {
-    expect_in(LISTING_HTML, row_of("f", false, 0, 784111777), "<td>1994-11-06 08:49</td>");
+    expect_in(LISTING_HTML, row_of("f", false, 0, 784111777),
+              "<td><time>1994-11-06 08:49</time></td>");
     expect_in(LISTING_JSON, row_of("f", false, 0, 784111777),
               "\"modified\":\"1994-11-06T08:49:37Z\"");
-    expect_in(LISTING_HTML, row_of("f", false, 0, -1), "<td>1969-12-31 23:59</td>");
+    expect_in(LISTING_HTML, row_of("f", false, 0, -1), "<td><time>1969-12-31 23:59</time></td>");
     expect_in(LISTING_HTML, row_of("f", false, 0, INT64_C(253402300799)),
-              "<td>9999-12-31 23:59</td>");
+              "<td><time>9999-12-31 23:59</time></td>");
     expect_in(LISTING_HTML, row_of("f", false, 0, INT64_C(253402300800)), "<td></td>");
     expect_in(LISTING_JSON, row_of("f", false, 0, INT64_C(253402300800)), "\"modified\":null}");
     expect_in(LISTING_JSON, row_of("f", false, 0, INT64_MIN), "\"modified\":null}");
@@ -232,12 +242,12 @@ START_TEST(heads)
     char *page = write_page(LISTING_HTML, "/", &row, 1, false);
 
     ck_assert_ptr_nonnull(strstr(page, "<meta charset=\"utf-8\">"));
-    ck_assert_ptr_nonnull(strstr(page, "<title>/</title>"));
+    ck_assert_ptr_nonnull(strstr(page, "<title>Index of /</title>"));
     ck_assert_ptr_null(strstr(page, "../"));
     ck_assert_ptr_null(strstr(page, "<script"));
     free(page);
     page = write_page(LISTING_HTML, "/a<b/c d/", &row, 1, false);
-    ck_assert_ptr_nonnull(strstr(page, "<title>/a&lt;b/c d/</title>"));
+    ck_assert_ptr_nonnull(strstr(page, "<title>Index of /a&lt;b/c d/</title>"));
     ck_assert_ptr_nonnull(strstr(page, "<h1><a href=\"/\">/</a> <a href=\"../\"><bdi>a&lt;b</bdi>"
                                        "</a> / <bdi>c d</bdi> /</h1>"));
     ck_assert_ptr_nonnull(strstr(page, "<a href=\"../\">../</a>"));
@@ -262,6 +272,63 @@ START_TEST(deep_head)
 }
 END_TEST
 
+/* What is sorted by is said to machines and people, and its link turns the order round. */
+START_TEST(columns)
+{
+    static const struct {
+        enum listing_key key;
+        bool descending;
+        const char *said, *name, *size, *time;
+    } rows[] = {
+        {LISTING_BY_NAME, false, "<th scope=\"col\" aria-sort=\"ascending\"><a href=\"?sort=name",
+         "\"?sort=name&amp;order=desc\"", "\"?sort=size\"", "\"?sort=time\""},
+        {LISTING_BY_NAME, true, "<th scope=\"col\" aria-sort=\"descending\"><a href=\"./\"",
+         "\"./\" rel", "\"?sort=size\"", "\"?sort=time\""},
+        {LISTING_BY_SIZE, true,
+         "<th scope=\"col\" aria-sort=\"descending\"><a href=\"?sort=size&amp;order=asc\"",
+         "\"./\" rel", "\"?sort=size&amp;order=asc\"", "\"?sort=time\""},
+        {LISTING_BY_TIME, false, "<th scope=\"col\" aria-sort=\"ascending\"><a href=\"?sort=time\"",
+         "\"./\" rel", "\"?sort=size\"", "\"?sort=time\""},
+    };
+
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct directory_row row = row_of("f", false, 1, 1);
+        struct listing_options options = {
+            .key = rows[i].key, .descending = rows[i].descending, .path = "/", .path_length = 1};
+        char *page = write_page_as(&options, &row, 1, false);
+
+        ck_assert_msg(strstr(page, rows[i].said) != NULL, "%s\n%s", rows[i].said, page);
+        ck_assert_ptr_nonnull(strstr(page, rows[i].name));
+        ck_assert_ptr_nonnull(strstr(page, rows[i].size));
+        ck_assert_ptr_nonnull(strstr(page, rows[i].time));
+        ck_assert_ptr_null(strstr(strstr(page, "aria-sort=\"") + 1, "aria-sort=\""));
+        free(page);
+    }
+}
+END_TEST
+
+START_TEST(summaries)
+{
+    struct directory_row rows[] = {row_of("d", true, 0, 0), row_of("a", false, 1024, 0),
+                                   row_of("b", false, 1024, 0)};
+    static const struct {
+        size_t first, count;
+        const char *text;
+    } expected[] = {{0, 0, "<p>This folder is empty.</p>"},
+                    {0, 1, "<p>1 folder</p>"},
+                    {1, 1, "<p>1 file, 1.0 KiB</p>"},
+                    {0, 3, "<p>1 folder, 2 files, 2.0 KiB</p>"}};
+
+    for (size_t i = 0; i < COUNT(expected); i++) {
+        char *page =
+            write_page(LISTING_HTML, "/", rows + expected[i].first, expected[i].count, false);
+
+        ck_assert_ptr_nonnull(strstr(page, expected[i].text));
+        free(page);
+    }
+}
+END_TEST
+
 START_TEST(tails)
 {
     struct directory_row rows[] = {row_of("a", true, 0, 0), row_of("b", false, 1, 1)};
@@ -271,14 +338,14 @@ START_TEST(tails)
     ck_assert_str_eq(page, "[\n]\n");
     free(page);
     page = write_page(LISTING_HTML, "/", NULL, 0, false);
-    ck_assert_ptr_nonnull(strstr(page, "This directory is empty."));
+    ck_assert_ptr_nonnull(strstr(page, "This folder is empty."));
     free(page);
     free(write_page(LISTING_JSON, "/", rows, 2, false));
     page = write_page(LISTING_JSON, "/", rows, 2, true);
     ck_assert_ptr_nonnull(strstr(page, "{\"type\":\"truncated\"}"));
     free(page);
     page = write_page(LISTING_HTML, "/", rows, 2, true);
-    ck_assert_ptr_nonnull(strstr(page, "There are more; only 2 are listed."));
+    ck_assert_ptr_nonnull(strstr(page, "There are more; only these are listed"));
     free(page);
 }
 END_TEST
@@ -308,6 +375,8 @@ int main(void)
     tcase_add_test(tcase, times);
     tcase_add_test(tcase, heads);
     tcase_add_test(tcase, deep_head);
+    tcase_add_test(tcase, columns);
+    tcase_add_test(tcase, summaries);
     tcase_add_test(tcase, tails);
     tcase_add_test(tcase, reader);
     return files_run("listing_page", tcase);
