@@ -45,6 +45,10 @@ static const struct {
     {"application/vnd.debian.binary-package", false},
     {"application/x-rpm", false},
     {"application/epub+zip", false},
+    {"application/vnd.openxmlformats-", false},
+    {"application/vnd.oasis.opendocument.", false},
+    {"application/vnd.comicbook", false},
+    {"application/msix", false},
 };
 
 const char *coding_name(enum coding coding)

@@ -21,6 +21,7 @@ src_files_libfiles_a_SOURCES = \
 	src/files/listing_page.c src/files/listing_page.h \
 	src/files/listing_style.h \
 	src/files/lookup.c \
+	src/files/media_table.c src/files/media_table.h \
 	src/files/media_type.c src/files/media_type.h \
 	src/files/node.c src/files/node.h \
 	src/files/page_style.h \

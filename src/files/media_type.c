@@ -19,187 +19,10 @@
 #include <strings.h>
 #include <sys/stat.h>
 
+#include "files/media_table.h"
+
 #define EXTENSION_BYTES 32
 #define FILE_BYTES_MAX  (1 << 20)
-#define UTF8            "; charset=utf-8"
-
-struct media_row {
-    const char *extension;
-    const char *type;
-};
-
-/* Sorted by extension, for bsearch(3); a test holds the order. */
-static const struct media_row builtin[] = {
-    {"3gp", "video/3gpp"},
-    {"7z", "application/x-7z-compressed"},
-    {"aac", "audio/aac"},
-    {"ai", "application/postscript"},
-    {"apk", "application/vnd.android.package-archive"},
-    {"apng", "image/apng"},
-    {"appcache", "text/cache-manifest" UTF8},
-    {"asc", "text/plain" UTF8},
-    {"atom", "application/atom+xml"},
-    {"avi", "video/x-msvideo"},
-    {"avif", "image/avif"},
-    {"bin", "application/octet-stream"},
-    {"bmp", "image/bmp"},
-    {"br", "application/x-brotli"},
-    {"bz2", "application/x-bzip2"},
-    {"c", "text/x-c" UTF8},
-    {"cab", "application/vnd.ms-cab-compressed"},
-    {"cbor", "application/cbor"},
-    {"cc", "text/x-c" UTF8},
-    {"cfg", "text/plain" UTF8},
-    {"cjs", "text/javascript" UTF8},
-    {"conf", "text/plain" UTF8},
-    {"cpp", "text/x-c" UTF8},
-    {"crt", "application/x-x509-ca-cert"},
-    {"crx", "application/x-chrome-extension"},
-    {"css", "text/css" UTF8},
-    {"csv", "text/csv" UTF8},
-    {"deb", "application/vnd.debian.binary-package"},
-    {"diff", "text/x-diff" UTF8},
-    {"dll", "application/octet-stream"},
-    {"dmg", "application/x-apple-diskimage"},
-    {"doc", "application/msword"},
-    {"docx", "application/vnd.openxmlformats-officedocument.wordprocessingml.document"},
-    {"eot", "application/vnd.ms-fontobject"},
-    {"eps", "application/postscript"},
-    {"epub", "application/epub+zip"},
-    {"exe", "application/vnd.microsoft.portable-executable"},
-    {"flac", "audio/flac"},
-    {"flv", "video/x-flv"},
-    {"geojson", "application/geo+json"},
-    {"gif", "image/gif"},
-    {"glb", "model/gltf-binary"},
-    {"gltf", "model/gltf+json"},
-    {"gpx", "application/gpx+xml"},
-    {"gz", "application/gzip"},
-    {"h", "text/x-c" UTF8},
-    {"heic", "image/heic"},
-    {"heif", "image/heif"},
-    {"hpp", "text/x-c" UTF8},
-    {"htm", "text/html" UTF8},
-    {"html", "text/html" UTF8},
-    {"ico", "image/vnd.microsoft.icon"},
-    {"ics", "text/calendar" UTF8},
-    {"img", "application/octet-stream"},
-    {"ini", "text/plain" UTF8},
-    {"ipynb", "application/x-ipynb+json"},
-    {"iso", "application/vnd.efi.iso"},
-    {"jar", "application/java-archive"},
-    {"java", "text/x-java-source" UTF8},
-    {"jpeg", "image/jpeg"},
-    {"jpg", "image/jpeg"},
-    {"js", "text/javascript" UTF8},
-    {"json", "application/json"},
-    {"jsonld", "application/ld+json"},
-    {"jxl", "image/jxl"},
-    {"kml", "application/vnd.google-earth.kml+xml"},
-    {"kmz", "application/vnd.google-earth.kmz"},
-    {"log", "text/plain" UTF8},
-    {"lz", "application/x-lzip"},
-    {"lzma", "application/x-lzma"},
-    {"m3u", "audio/x-mpegurl"},
-    {"m3u8", "application/vnd.apple.mpegurl"},
-    {"m4a", "audio/mp4"},
-    {"m4s", "video/iso.segment"},
-    {"m4v", "video/mp4"},
-    {"map", "application/json"},
-    {"markdown", "text/markdown" UTF8},
-    {"md", "text/markdown" UTF8},
-    {"mid", "audio/midi"},
-    {"midi", "audio/midi"},
-    {"mjs", "text/javascript" UTF8},
-    {"mka", "audio/x-matroska"},
-    {"mkv", "video/x-matroska"},
-    {"mml", "text/mathml" UTF8},
-    {"mov", "video/quicktime"},
-    {"mp3", "audio/mpeg"},
-    {"mp4", "video/mp4"},
-    {"mpd", "application/dash+xml"},
-    {"mpeg", "video/mpeg"},
-    {"mpg", "video/mpeg"},
-    {"msi", "application/x-msi"},
-    {"ndjson", "application/x-ndjson"},
-    {"odp", "application/vnd.oasis.opendocument.presentation"},
-    {"ods", "application/vnd.oasis.opendocument.spreadsheet"},
-    {"odt", "application/vnd.oasis.opendocument.text"},
-    {"oga", "audio/ogg"},
-    {"ogg", "audio/ogg"},
-    {"ogv", "video/ogg"},
-    {"opus", "audio/ogg"},
-    {"otf", "font/otf"},
-    {"patch", "text/x-diff" UTF8},
-    {"pdf", "application/pdf"},
-    {"pem", "application/x-pem-file"},
-    {"pl", "text/x-perl" UTF8},
-    {"png", "image/png"},
-    {"pps", "application/vnd.ms-powerpoint"},
-    {"ppt", "application/vnd.ms-powerpoint"},
-    {"pptx", "application/vnd.openxmlformats-officedocument.presentationml.presentation"},
-    {"ps", "application/postscript"},
-    {"py", "text/x-python" UTF8},
-    {"qcow2", "application/octet-stream"},
-    {"rar", "application/vnd.rar"},
-    {"rb", "text/x-ruby" UTF8},
-    {"rdf", "application/rdf+xml"},
-    {"rpm", "application/x-rpm"},
-    {"rs", "text/x-rust" UTF8},
-    {"rss", "application/rss+xml"},
-    {"rtf", "application/rtf"},
-    {"sh", "text/x-shellscript" UTF8},
-    {"sha256", "text/plain" UTF8},
-    {"sha512", "text/plain" UTF8},
-    {"shtml", "text/html" UTF8},
-    {"sig", "application/pgp-signature"},
-    {"sql", "application/sql"},
-    {"sqlite", "application/vnd.sqlite3"},
-    {"srt", "application/x-subrip"},
-    {"svg", "image/svg+xml"},
-    {"svgz", "image/svg+xml"},
-    {"swf", "application/vnd.adobe.flash.movie"},
-    {"tar", "application/x-tar"},
-    {"tbz2", "application/x-bzip2"},
-    {"text", "text/plain" UTF8},
-    {"tgz", "application/gzip"},
-    {"tif", "image/tiff"},
-    {"tiff", "image/tiff"},
-    {"toml", "application/toml"},
-    {"torrent", "application/x-bittorrent"},
-    {"ts", "video/mp2t"},
-    {"tsv", "text/tab-separated-values" UTF8},
-    {"ttc", "font/collection"},
-    {"ttf", "font/ttf"},
-    {"txt", "text/plain" UTF8},
-    {"txz", "application/x-xz"},
-    {"usdz", "model/vnd.usdz+zip"},
-    {"vcf", "text/vcard" UTF8},
-    {"vtt", "text/vtt" UTF8},
-    {"wasm", "application/wasm"},
-    {"wav", "audio/wav"},
-    {"weba", "audio/webm"},
-    {"webm", "video/webm"},
-    {"webmanifest", "application/manifest+json"},
-    {"webp", "image/webp"},
-    {"wmv", "video/x-ms-wmv"},
-    {"woff", "font/woff"},
-    {"woff2", "font/woff2"},
-    {"xht", "application/xhtml+xml"},
-    {"xhtml", "application/xhtml+xml"},
-    {"xls", "application/vnd.ms-excel"},
-    {"xlsx", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"},
-    {"xml", "application/xml"},
-    {"xpi", "application/x-xpinstall"},
-    {"xsd", "application/xml"},
-    {"xsl", "application/xml"},
-    {"xslt", "application/xslt+xml"},
-    {"xz", "application/x-xz"},
-    {"yaml", "application/yaml"},
-    {"yml", "application/yaml"},
-    {"zip", "application/zip"},
-    {"zst", "application/zstd"},
-};
 
 /* The rows of a file, sorted by extension; strings live in `text`. */
 struct media_types {
@@ -243,8 +66,7 @@ const char *media_type_find(const struct media_types *types, const char *name, s
     if (types->count > 0)
         row = bsearch(&key, types->rows, types->count, sizeof(*row), compare_rows);
     if (row == NULL)
-        row =
-            bsearch(&key, builtin, sizeof(builtin) / sizeof(*builtin), sizeof(*row), compare_rows);
+        row = bsearch(&key, media_table, media_table_count, sizeof(*row), compare_rows);
     return row != NULL ? row->type : types->default_type;
 }
 
@@ -254,7 +76,7 @@ static bool type_is_valid(const char *type, size_t length)
     const char *slash = memchr(type, '/', length);
 
     if (slash == NULL || slash == type || slash + 1 == type + length ||
-        length + sizeof(UTF8) > MEDIA_TYPE_BYTES)
+        length + sizeof(MEDIA_TYPE_CHARSET) > MEDIA_TYPE_BYTES)
         return false;
     for (size_t i = 0; i < length; i++) {
         unsigned char byte = (unsigned char)type[i];
@@ -335,7 +157,7 @@ static int parse_line(struct media_types *types, const char *line, const char *e
         if (type == NULL) {
             bool text = length > 5 && strncasecmp(word, "text/", 5) == 0;
 
-            type = append_text(types, word, length, text ? UTF8 : "");
+            type = append_text(types, word, length, text ? MEDIA_TYPE_CHARSET : "");
         }
         error = add_row(types, extension, extension_length, type);
         if (error < 0)
@@ -379,7 +201,7 @@ static int parse_text(struct media_types *types, const char *text, size_t length
 
     for (size_t i = 0; i < length; i++)
         lines += text[i] == '\n';
-    types->capacity = 2 * length + lines * sizeof(UTF8) + 1;
+    types->capacity = 2 * length + lines * sizeof(MEDIA_TYPE_CHARSET) + 1;
     types->text = malloc(types->capacity);
     if (types->text == NULL)
         return -ENOMEM;
