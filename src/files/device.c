@@ -9,8 +9,10 @@
 
 #include "files/device.h"
 
+#include <fcntl.h>
 #include <linux/magic.h>
 #include <sys/vfs.h>
+#include <unistd.h>
 
 #define XFS_MAGIC   0x58465342
 #define ZFS_MAGIC   0x2fc12fc1
@@ -53,6 +55,18 @@ static bool type_is_local(uint32_t magic)
     }
 }
 
+/* By descriptor, as a sandboxed worker may not call statfs(2); O_PATH opens nothing. */
+static int ask_path(const char *path, struct statfs *status)
+{
+    int fd = open(path, O_PATH | O_CLOEXEC), result;
+
+    if (fd < 0)
+        return -1;
+    result = fstatfs(fd, status);
+    close(fd);
+    return result;
+}
+
 bool device_is_local(struct devices *devices, uint64_t number, int fd, const char *path)
 {
     struct statfs status;
@@ -61,7 +75,7 @@ bool device_is_local(struct devices *devices, uint64_t number, int fd, const cha
     for (size_t i = 0; i < devices->count; i++)
         if (devices->known[i].number == number)
             return devices->known[i].local;
-    if ((fd >= 0 ? fstatfs(fd, &status) : statfs(path, &status)) < 0)
+    if ((fd >= 0 ? fstatfs(fd, &status) : ask_path(path, &status)) < 0)
         return false;
     local = type_is_local((uint32_t)status.f_type);
     devices->known[devices->next].number = number;

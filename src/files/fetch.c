@@ -43,6 +43,16 @@ static void conclude_absent(struct fill *fill, int status, int error, const char
     fill_conclude(fill, representation_absent(status, error, reason));
 }
 
+/*
+ * Such an answer is not kept: what may not be opened may not be watched either, and its mode can be
+ * changed by another name for it.
+ */
+static void conclude_refused(struct fill *fill, int status, int error, const char *reason)
+{
+    fill->entry->by_stat = true;
+    conclude_absent(fill, status, error, reason);
+}
+
 static void conclude_error(struct fill *fill, int error)
 {
     switch (-error) {
@@ -64,11 +74,11 @@ static void conclude_error(struct fill *fill, int error)
     case ENXIO:
     case ENODEV:
     case EOPNOTSUPP:
-        conclude_absent(fill, 404, error, "not a regular file");
+        conclude_refused(fill, 404, error, "not a regular file");
         return;
     case EACCES:
     case EPERM:
-        conclude_absent(fill, 403, error, "no permission to read it");
+        conclude_refused(fill, 403, error, "no permission to read it");
         return;
     case EMFILE:
     case ENFILE:
@@ -251,6 +261,7 @@ static void classify(struct fill *fill)
         return;
     }
     if (!S_ISREG(entry->stat.mode)) {
+        freshness_cover(&fill->store->freshness, entry, fill->fd);
         conclude_absent(fill, 404, 0, "not a regular file");
         return;
     }

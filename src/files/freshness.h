@@ -51,7 +51,7 @@ void freshness_begin(struct freshness *freshness, struct entry *entry);
 
 /*
  * Something was opened, or could not be: have it watched, before its metadata and content are read.
- * `fd` is that of a regular file with the device number in entry->stat, else -1.
+ * `fd` is that of what is no directory, with the device number in entry->stat, else -1.
  */
 void freshness_cover(struct freshness *freshness, struct entry *entry, int fd);
 

@@ -11,6 +11,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -27,8 +28,9 @@
 #define EXIT_NO_START 2
 #define EXIT_FAILED   3
 
-/* Descriptors that the cache may keep open: a share of what the process may have. */
+/* Descriptors that the cache may keep open, and those that are neither its nor connections'. */
 #define CACHE_DESCRIPTORS_MOST 8192
+#define OTHER_DESCRIPTORS      64
 
 static const int watched_signals[WORKER_SIGNALS] = {SIGTERM, SIGQUIT, SIGINT, SIGUSR1, SIGHUP};
 
@@ -247,6 +249,20 @@ static size_t encode_path(const char *path, size_t length, char *out)
     return http_path_encode((struct http_text){path, length}, out);
 }
 
+/* What connections leave of the process's limit, but never less than a quarter of it. */
+static unsigned cache_descriptors(const struct config *config)
+{
+    struct rlimit limit;
+    rlim_t reserve = (rlim_t)config->limits.connections + OTHER_DESCRIPTORS, share;
+
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
+        return CACHE_DESCRIPTORS_MOST;
+    share = limit.rlim_cur / 4;
+    if (limit.rlim_cur > reserve && limit.rlim_cur - reserve > share)
+        share = limit.rlim_cur - reserve;
+    return share < CACHE_DESCRIPTORS_MOST ? (unsigned)share : CACHE_DESCRIPTORS_MOST;
+}
+
 static int open_store(struct worker *worker)
 {
     static const enum store_freshness freshness[] = {
@@ -258,7 +274,7 @@ static int open_store(struct worker *worker)
     worker->store_options = (struct store_options){
         .freshness = freshness[config->files.cache],
         .entries = config->files.entries,
-        .descriptors = CACHE_DESCRIPTORS_MOST,
+        .descriptors = cache_descriptors(config),
         .memory = config->files.memory_bytes,
         .small = (uint32_t)config->files.small_bytes,
         .mime_types = config->mime_types[0] != '\0' ? config->mime_types : NULL,

@@ -24,6 +24,7 @@ HTTP_MODULES = \
 	tests/http/test_ranges \
 	tests/http/test_redirects \
 	tests/http/test_routing \
+	tests/http/test_staleness \
 	tests/http/test_status \
 	tests/http/test_timeouts
 
@@ -42,3 +43,11 @@ EXTRA_DIST += $(HTTP_MODULES:=.py) tests/http/test_browser.py tests/http/test_in
 check-http: all
 	$(MAKE) $(AM_MAKEFLAGS) check-TESTS TESTS='$(HTTP_TESTS)'
 .PHONY: check-http
+
+# What test_staleness.py starts; it skips itself where it is run alone.
+check_PROGRAMS += tests/http/hunt_staleness
+tests_http_hunt_staleness_SOURCES = \
+	tests/http/hunt_changes.c \
+	tests/http/hunt_changes.h \
+	tests/http/hunt_staleness.c
+tests_http_hunt_staleness_CFLAGS = $(AM_CFLAGS) -pthread

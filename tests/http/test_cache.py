@@ -8,7 +8,7 @@ import threading
 
 import suite
 import tree
-from evixd import Daemon, TestCase, configuration, host
+from evixd import Daemon, TestCase, configuration, descriptors, host, watched_inodes
 from wire import Connection, WireError, fetch, request
 
 SETTINGS = ("watch", "stat", "off")
@@ -186,6 +186,58 @@ class SymlinkSwap(Site):
                 os.rename(link + ".new", link)
                 connection.send(request("/swap-%s/current/page.txt" % setting))
                 self.assertEqual(connection.read_response().body, release.encode() * 1000)
+
+
+class RootSwitch(TestCase):
+    """The root itself is a link that a deployment switches."""
+
+    @classmethod
+    def serve(cls):
+        for release in ("one", "two"):
+            tree.write(cls.root, release + "/page.txt", release)
+        os.symlink("one", os.path.join(cls.root, "current"))
+        settings = {"hosts": [host(os.path.join(cls.root, "current"))]}
+        if os.getuid() == 0:  # workers that are another user live in a sandbox
+            os.chmod(cls.root, 0o755)
+            settings["user"] = "nobody"
+        return Daemon(config=configuration(**settings))
+
+    def test_watched_after_every_switch(self):
+        """Answers that are right by looking each time are not enough: the new root is watched."""
+        link = os.path.join(self.root, "current")
+        with Connection(self.address) as connection:
+            for release in ("two", "one") * 5:
+                os.symlink(release, link + ".new")
+                os.rename(link + ".new", link)
+                connection.send(request("/page.txt"))
+                self.assertEqual(connection.read_response().body, release.encode())
+                watched = watched_inodes(self.daemon.worker_pids[0])
+                for path in (self.root, link, link + "/page.txt"):
+                    self.assertIn(os.stat(path).st_ino, watched, path)
+
+
+class Bounds(TestCase):
+    """Cached files hold descriptors; connections must not want for them."""
+
+    LIMIT = 400
+
+    @classmethod
+    def serve(cls):
+        for i in range(cls.LIMIT):
+            tree.write(cls.root, "%d.bin" % i, b"x" * 70000)
+        return Daemon(config=configuration(hosts=[host(cls.root)]), descriptor_limit=cls.LIMIT,
+                      expect=[r"limits.connections"])
+
+    def test_cache_leaves_descriptors_for_connections(self):
+        """It takes a quarter of the limit where connections may want all of it."""
+        pid = self.daemon.worker_pids[0]
+        before = descriptors(pid)
+        with Connection(self.address) as connection:
+            for i in range(self.LIMIT):
+                connection.send(request("/%d.bin" % i, "HEAD"))
+                self.assertEqual(connection.read_response("HEAD").status, 200)
+            self.assertLess(descriptors(pid), before + self.LIMIT // 4 + 8)
+            self.assertGreater(descriptors(pid), before + self.LIMIT // 8, "nothing was cached")
 
 
 class WhileSent(Site):

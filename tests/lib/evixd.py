@@ -78,6 +78,18 @@ def memory_bytes(pid, kind="VmRSS"):
     raise AssertionError("no %s for %d" % (kind, pid))
 
 
+def watched_inodes(pid):
+    """The inodes that a process has inotify watches on."""
+    inodes = set()
+    for name in os.listdir("/proc/%d/fdinfo" % pid):
+        try:
+            with open("/proc/%d/fdinfo/%s" % (pid, name), encoding="ascii") as file:
+                inodes |= {int(found, 16) for found in re.findall(r"inotify wd:\w+ ino:(\w+)", file.read())}
+        except FileNotFoundError:
+            pass
+    return inodes
+
+
 def descriptors(pid):
     return len(os.listdir("/proc/%d/fd" % pid))
 

@@ -615,6 +615,32 @@ START_TEST(foreign_file_system)
 }
 END_TEST
 
+/* Modes belong to the file, not to its name: they can be changed by another. */
+START_TEST(mode_by_another_name)
+{
+    struct representation *answer;
+
+    begin_with(&ways[_i], ROOT_SYMLINKS_BENEATH, false);
+    ck_assert_int_eq(mkfifo(place_path(&place, "fifo"), 0644), 0);
+    ck_assert_int_eq(link(place_path(&place, "fifo"), place_path(&place, "../other")), 0);
+    for (int i = 0; i < 3; i++)
+        place_expect_status(&place, "/fifo", 404);
+    ck_assert_int_eq(chmod(place_path(&place, "../other"), 0), 0);
+    if (geteuid() != 0)
+        place_expect_status(&place, "/fifo", 403);
+    place_write(&place, "secret", "secret");
+    ck_assert_int_eq(unlink(place_path(&place, "../other")), 0);
+    ck_assert_int_eq(link(place_path(&place, "secret"), place_path(&place, "../other")), 0);
+    ck_assert_int_eq(chmod(place_path(&place, "secret"), 0), 0);
+    answer = place_ask(&place, "/secret");
+    ck_assert(geteuid() == 0 || answer->status == 403);
+    representation_unref(&answer);
+    ck_assert_int_eq(chmod(place_path(&place, "../other"), 0644), 0);
+    place_expect(&place, "/secret", "secret");
+    place_close(&place);
+}
+END_TEST
+
 int main(void)
 {
     TCase *tcase = tcase_create("lookup");
@@ -630,6 +656,7 @@ int main(void)
     tcase_add_loop_test(tcase, deep_paths, 0, end);
     tcase_add_loop_test(tcase, odd_names, 0, end);
     tcase_add_loop_test(tcase, dotfiles, 0, end);
+    tcase_add_loop_test(tcase, mode_by_another_name, 0, end);
     tcase_add_loop_test(tcase, dotfiles_allowed, 0, end);
     tcase_add_loop_test(tcase, dotfiles_above_the_root, 0, end);
     tcase_add_loop_test(tcase, special_files, 0, end);
