@@ -24,6 +24,6 @@ VALGRIND_FLAGS = --quiet --error-exitcode=99 --leak-check=full --show-leak-kinds
 	--errors-for-leak-kinds=definite,possible --track-fds=no
 check-valgrind: $(check_PROGRAMS)
 	CK_FORK=no CK_TIMEOUT_MULTIPLIER=20 $(MAKE) $(AM_MAKEFLAGS) check-TESTS \
-	    TESTS='$(check_PROGRAMS:$(EXEEXT)=)' \
+	    TESTS='$(filter $(check_PROGRAMS),$(TESTS))' \
 	    LOG_COMPILER='$(VALGRIND) $(VALGRIND_FLAGS)'
 .PHONY: check-valgrind
