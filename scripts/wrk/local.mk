@@ -15,6 +15,7 @@ EXTRA_DIST += \
 	scripts/wrk/baseline.py \
 	scripts/wrk/c10k \
 	scripts/wrk/close.lua \
+	scripts/wrk/coldisk \
 	scripts/wrk/compare \
 	scripts/wrk/conditional.lua \
 	scripts/wrk/instructions \
@@ -25,9 +26,11 @@ EXTRA_DIST += \
 	scripts/wrk/measuring/load.py \
 	scripts/wrk/measuring/machine.py \
 	scripts/wrk/measuring/plots.py \
+	scripts/wrk/measuring/probe.py \
 	scripts/wrk/measuring/processes.py \
 	scripts/wrk/measuring/servers.py \
 	scripts/wrk/measuring/site.py \
+	scripts/wrk/measuring/slow_disk.py \
 	scripts/wrk/measuring/stepping.py \
 	scripts/wrk/measuring/tables.py \
 	scripts/wrk/mixed.lua \
@@ -36,5 +39,6 @@ EXTRA_DIST += \
 	scripts/wrk/report.lua
 
 # Counts instructions, for scripts/wrk/instructions and the test that runs it.
-check_PROGRAMS += scripts/wrk/steps
+EXTRA_PROGRAMS += scripts/wrk/steps
+check_DATA += scripts/wrk/steps
 scripts_wrk_steps_SOURCES = scripts/wrk/steps.c

@@ -6,6 +6,12 @@ DAEMON_TESTS = tests/lib/test_wire-epoll.test
 EXTRA_DIST += tests/lib/browser.py tests/lib/evixd.py tests/lib/prometheus.py tests/lib/suite.py tests/lib/tree.py tests/lib/wire.py \
 	tests/lib/test_wire.py
 
+# A slow disk, for tests of cold files and for scripts/wrk/coldisk. Linux only, as evixd is.
+EXTRA_PROGRAMS += tests/lib/slow_files
+check_DATA += tests/lib/slow_files
+tests_lib_slow_files_SOURCES = tests/lib/slow_files.c
+tests_lib_slow_files_LDADD = -lpthread
+
 include tests/http/local.mk
 include tests/process/local.mk
 
