@@ -1,77 +1,189 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Error pages: self-contained HTML, light and dark, with a sentence for people.
- * They never show anything of the request or the server's insides.
- * Called by exchange.c.
+ * Makes the error pages and keeps them.
+ * It decides on no status, and sends nothing.
+ * Called by exchange.c and, at the end, by worker.c.
  */
 #include "server/error_page.h"
 
-#include "http/response.h"
+#include <assert.h>
+#include <stdlib.h>
 
-/* The statuses that a person is likely to see. */
+#include "files/page_style.h"
+#include "http/negotiate.h"
+#include "http/response.h"
+#include "server/error_style.h"
+
+/* The longest page; a test makes all of them. */
+#define PAGE_BYTES 2048
+
+/* What a person is told. Statuses that the server gives, and those of a configured redirect. */
 static const struct {
     int status;
     const char *sentence;
 } sentences[] = {
     {400, "The request could not be understood."},
+    {401, "You have to say who you are to see this."},
     {403, "You may not see this."},
     {404, "There is nothing at this address."},
     {405, "This cannot be done with what is here."},
+    {406, "There is nothing here in a form that you accept."},
     {408, "The request took too long to arrive."},
     {412, "What you expected to find has changed."},
     {413, "That is more than is accepted here."},
     {414, "The address is too long."},
     {416, "The file has no such part."},
     {417, "What the request expects cannot be done."},
+    {429, "That was too much in too short a time. Please try again later."},
     {431, "The request has too many or too long fields."},
     {500, "Something went wrong here."},
     {501, "The request asks for something unknown here."},
-    {503, "The server is overloaded. Please try again soon."},
+    {502, "The server behind this one gave no sensible answer."},
+    {503, "The server is busy. Please try again soon."},
+    {504, "The server behind this one took too long to answer."},
     {505, "This version of HTTP is not spoken here."},
 };
+#define SENTENCES (sizeof(sentences) / sizeof(sentences[0]))
 
-static struct http_text sentence_for(int status)
+static_assert(SENTENCES + 1 == ERROR_STATUSES, "one more is for those without words");
+
+static size_t index_of(int status)
 {
-    for (size_t i = 0; i < sizeof(sentences) / sizeof(sentences[0]); i++)
-        if (sentences[i].status == status)
-            return http_text_of(sentences[i].sentence);
+    size_t index = 0;
+
+    while (index < SENTENCES && sentences[index].status != status)
+        index++;
+    return index;
+}
+
+static struct http_text sentence_of(int status)
+{
+    size_t index = index_of(status);
+
+    if (index < SENTENCES)
+        return http_text_of(sentences[index].sentence);
     return status >= 300 && status < 400 ? HTTP_TEXT("It has moved.")
                                          : HTTP_TEXT("The request was not fulfilled.");
 }
 
-struct http_text error_page_content(int status, char memory[ERROR_PAGE_BYTES])
-{
-    struct http_writer writer;
-    struct http_text reason = http_status_reason(status);
+/* ---- making ------------------------------------------------------------------------------ */
 
-    http_writer_init(&writer, memory, ERROR_PAGE_BYTES);
-    http_write(&writer, HTTP_TEXT("<!doctype html>\n<html lang=\"en\">\n<head>\n"
-                                  "<meta charset=\"utf-8\">\n"
-                                  "<meta name=\"viewport\" content=\"width=device-width\">\n"
-                                  "<link rel=\"icon\" href=\"data:,\">\n"
-                                  "<title>"));
-    http_write_number(&writer, (uint64_t)status);
-    http_write(&writer, HTTP_TEXT(" "));
-    http_write(&writer, reason);
-    http_write(&writer, HTTP_TEXT("</title>\n<style>:root{color-scheme:light dark}"
-                                  "body{font:1rem/1.5 system-ui,sans-serif;max-width:36rem;"
-                                  "margin:20vh auto;padding:0 1rem}"
-                                  "h1{font-size:1.5rem}</style>\n</head>\n<body>\n<h1>"));
-    http_write_number(&writer, (uint64_t)status);
-    http_write(&writer, HTTP_TEXT(" "));
-    http_write(&writer, reason);
-    http_write(&writer, HTTP_TEXT("</h1>\n<p>"));
-    http_write(&writer, sentence_for(status));
-    http_write(&writer, HTTP_TEXT("</p>\n</body>\n</html>\n"));
-    return (struct http_text){memory, (size_t)(writer.at - memory)};
+static struct http_text fields_of(enum error_form form)
+{
+#define REST "Vary: Accept\r\n"
+    switch (form) {
+    case ERROR_TEXT:
+        return HTTP_TEXT("Content-Type: text/plain; charset=utf-8\r\n" REST);
+    case ERROR_JSON:
+        return HTTP_TEXT("Content-Type: application/json\r\n" REST);
+    case ERROR_HTML:
+    case ERROR_FORMS:
+        break;
+    }
+    return HTTP_TEXT(
+        "Content-Type: text/html; charset=utf-8\r\n" REST PAGE_POLICY(ERROR_STYLE_HASH));
 }
 
-struct http_text error_page_fields(struct http_text more, char memory[ERROR_PAGE_FIELD_BYTES])
+static void write_html(struct http_writer *writer, int status)
 {
+    http_write(writer, HTTP_TEXT(PAGE_HEAD "<title>"));
+    http_write_number(writer, (uint64_t)status);
+    http_write(writer, HTTP_TEXT(" "));
+    http_write(writer, http_status_reason(status));
+    http_write(writer, HTTP_TEXT("</title>\n<style>" ERROR_STYLE
+                                 "</style>\n</head>\n<body>\n<main>\n<h1><span>"));
+    http_write_number(writer, (uint64_t)status);
+    http_write(writer, HTTP_TEXT("</span> "));
+    http_write(writer, http_status_reason(status));
+    http_write(writer, HTTP_TEXT("</h1>\n<p>"));
+    http_write(writer, sentence_of(status));
+    http_write(writer, HTTP_TEXT("</p>\n"));
+    if (status == 404)
+        http_write(writer, HTTP_TEXT("<p><a href=\"/\">To the start page</a></p>\n"));
+    http_write(writer, HTTP_TEXT("</main>\n</body>\n</html>\n"));
+}
+
+static void write_text(struct http_writer *writer, int status)
+{
+    http_write_number(writer, (uint64_t)status);
+    http_write(writer, HTTP_TEXT(" "));
+    http_write(writer, http_status_reason(status));
+    http_write(writer, HTTP_TEXT("\n"));
+    http_write(writer, sentence_of(status));
+    http_write(writer, HTTP_TEXT("\n"));
+}
+
+/* Members as in RFC 9457; none of the texts needs an escape. */
+static void write_json(struct http_writer *writer, int status)
+{
+    http_write(writer, HTTP_TEXT("{\"status\":"));
+    http_write_number(writer, (uint64_t)status);
+    http_write(writer, HTTP_TEXT(",\"title\":\""));
+    http_write(writer, http_status_reason(status));
+    http_write(writer, HTTP_TEXT("\",\"detail\":\""));
+    http_write(writer, sentence_of(status));
+    http_write(writer, HTTP_TEXT("\"}\n"));
+}
+
+static struct http_text make(int status, enum error_form form)
+{
+    char memory[PAGE_BYTES], *copy;
     struct http_writer writer;
 
-    http_writer_init(&writer, memory, ERROR_PAGE_FIELD_BYTES);
-    http_write(&writer, more);
-    http_write(&writer, HTTP_TEXT("Content-Type: text/html; charset=utf-8\r\n"));
-    return (struct http_text){memory, (size_t)(writer.at - memory)};
+    http_writer_init(&writer, memory, sizeof(memory));
+    if (form == ERROR_HTML)
+        write_html(&writer, status);
+    else if (form == ERROR_TEXT)
+        write_text(&writer, status);
+    else
+        write_json(&writer, status);
+    assert(!writer.failed);
+    copy = malloc((size_t)(writer.at - memory));
+    if (copy == NULL)
+        return (struct http_text){0};
+    memcpy(copy, memory, (size_t)(writer.at - memory));
+    return (struct http_text){copy, (size_t)(writer.at - memory)};
+}
+
+/* ---- finding ----------------------------------------------------------------------------- */
+
+enum error_form error_page_form(const struct http_request *request)
+{
+    unsigned html, json;
+
+    if (http_request_field(request, HTTP_FIELD_ACCEPT) == NULL)
+        return ERROR_HTML;
+    html = http_accept_weight(request, HTTP_TEXT("text"), HTTP_TEXT("html"));
+    json = http_accept_weight(request, HTTP_TEXT("application"), HTTP_TEXT("json"));
+    if (json > html)
+        return ERROR_JSON;
+    return html > 0 ? ERROR_HTML : ERROR_TEXT;
+}
+
+static void forget(struct error_page *page)
+{
+    free((char *)(uintptr_t)page->content.data);
+    *page = (struct error_page){{0}, {0}};
+}
+
+struct error_page error_page_find(struct error_pages *pages, int status, enum error_form form)
+{
+    size_t index = index_of(status);
+    struct error_page *page = index < SENTENCES ? &pages->pages[index][form] : &pages->other;
+
+    if (page == &pages->other)
+        forget(page);
+    if (page->content.data == NULL)
+        page->content = make(status, form);
+    if (page->content.data != NULL)
+        page->fields = fields_of(form);
+    return *page;
+}
+
+void error_pages_fini(struct error_pages *pages)
+{
+    for (size_t i = 0; i < ERROR_STATUSES; i++)
+        for (size_t form = 0; form < ERROR_FORMS; form++)
+            forget(&pages->pages[i][form]);
+    forget(&pages->other);
 }

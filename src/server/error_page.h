@@ -2,17 +2,39 @@
 #ifndef SERVER_ERROR_PAGE_H
 #define SERVER_ERROR_PAGE_H
 
-/* The small page that goes with an error: what happened, in words. */
+/*
+ * The small page that goes with an error: what happened, in words; as HTML, plain text or JSON.
+ * Each is made when it is first needed and then only copied. They show nothing of the request.
+ */
 
-#include "http/text.h"
+#include "http/request.h"
 
-#define ERROR_PAGE_BYTES       1024
-#define ERROR_PAGE_FIELD_BYTES 512
+enum error_form { ERROR_HTML, ERROR_TEXT, ERROR_JSON, ERROR_FORMS };
 
-/* The page, written to `memory`. */
-struct http_text error_page_content(int status, char memory[ERROR_PAGE_BYTES]);
+/* Statuses with words of their own, and one for all others. */
+#define ERROR_STATUSES 21
 
-/* The page's fields, and `more` (lines with their CRLF) before them. */
-struct http_text error_page_fields(struct http_text more, char memory[ERROR_PAGE_FIELD_BYTES]);
+struct error_page {
+    struct http_text fields; /* lines with their CRLF, but for the length */
+    struct http_text content;
+};
+
+/* Those that were made; all zero at first. */
+struct error_pages {
+    struct error_page pages[ERROR_STATUSES][ERROR_FORMS];
+    struct error_page other; /* of the last status that has no words of its own */
+};
+
+/*
+ * What the client likes best: HTML on a tie and without an Accept field, JSON if it is liked more,
+ * plain text where HTML is not acceptable.
+ */
+enum error_form error_page_form(const struct http_request *request);
+
+/* The page, which stays until another status without words of its own is asked for. Without memory
+   it is empty. */
+struct error_page error_page_find(struct error_pages *pages, int status, enum error_form form);
+
+void error_pages_fini(struct error_pages *pages);
 
 #endif

@@ -174,13 +174,17 @@ void exchange_fail_with(struct exchange *exchange, int status, const char *reaso
 void exchange_fail_plainly(struct exchange *exchange, int status, const char *reason,
                            struct http_text fields)
 {
-    char page[ERROR_PAGE_BYTES];
-    char lines[ERROR_PAGE_FIELD_BYTES];
-    struct response response = {.status = status, .reason = reason, .is_generated = true};
+    struct error_page page =
+        error_page_find(&exchange->worker->error_pages, status, error_page_form(exchange->request));
 
-    response.text = error_page_content(status, page);
-    response.fields = error_page_fields(fields, lines);
-    exchange_respond(exchange, &response);
+    exchange_respond(exchange, &(struct response){
+                                   .status = status,
+                                   .reason = reason,
+                                   .fields = fields,
+                                   .text_fields = page.fields,
+                                   .text = page.content,
+                                   .is_generated = true,
+                               });
 }
 
 bool exchange_defer(struct exchange *exchange)

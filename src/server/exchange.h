@@ -32,6 +32,7 @@ struct response {
 
     /* The content, one of: */
     struct http_text text;          /* copied at once */
+    struct http_text text_fields;   /* further ones, that describe it */
     struct representation *content; /* whose bytes are in memory; a reference is taken */
     uint64_t offset, length;        /* the part of it */
     struct body *body;              /* taken over */

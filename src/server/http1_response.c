@@ -198,7 +198,8 @@ static bool write_head(struct connection *connection, struct exchange *exchange,
         return false;
     clock_update(clock);
 
-    size_t room = HEAD_BYTES + response->fields.length + fields.length + response->text.length;
+    size_t room = HEAD_BYTES + response->fields.length + fields.length + response->text.length +
+                  response->text_fields.length;
     char *start = output_reserve(output, room);
     if (start == NULL) {
         log_event(LOG_LEVEL_ERROR, "no memory for a response's head: connection closed");
@@ -209,6 +210,7 @@ static bool write_head(struct connection *connection, struct exchange *exchange,
     http_write_status(&writer, response->status);
     http_write(&writer, clock->fields);
     http_write(&writer, response->fields);
+    http_write(&writer, response->text_fields);
     http_write(&writer, fields);
     write_framing(&writer, exchange, response);
     write_connection(&writer, exchange);

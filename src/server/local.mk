@@ -33,6 +33,7 @@ src_server_libserver_a_SOURCES = \
 	src/server/error_file.h \
 	src/server/error_page.c \
 	src/server/error_page.h \
+	src/server/error_style.h \
 	src/server/exchange.c \
 	src/server/exchange.h \
 	src/server/glob.c \

@@ -449,6 +449,7 @@ static void tear_down(struct worker *worker)
     output_pool_fini(&worker->outputs);
     address_limit_fini(&worker->addresses);
     route_table_fini(&worker->routes);
+    error_pages_fini(&worker->error_pages);
     if (worker->store != NULL)
         store_free(&worker->store);
     if (worker->loop != NULL) {

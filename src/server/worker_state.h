@@ -10,6 +10,7 @@
 #include "server/address_limit.h"
 #include "server/clock.h"
 #include "server/counters.h"
+#include "server/error_page.h"
 #include "server/output.h"
 #include "server/route.h"
 #include "server/worker.h"
@@ -46,6 +47,7 @@ struct worker {
     char *path_memory;
     size_t path_capacity;
     struct output_pool outputs;
+    struct error_pages error_pages;
     struct exchange *free_exchanges;
     struct connection *free_connections;
 

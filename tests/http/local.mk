@@ -11,6 +11,7 @@ HTTP_MODULES = \
 	tests/http/test_cache \
 	tests/http/test_conditions \
 	tests/http/test_echo \
+	tests/http/test_errors \
 	tests/http/test_files \
 	tests/http/test_framing \
 	tests/http/test_limits \

@@ -144,6 +144,11 @@ class Pages(TestCase):
         self.assertIn("evixd_requests_total", self.browser.texts("body")[0])
         self.expect("favicon.ico")  # which only a page can say that there is none
 
+    def test_error_looks(self):
+        self.check_looks("/nothing", "error")
+        self.assertIn("Not Found", self.browser.texts("h1")[0])
+        self.expect("nothing - Failed")
+
     def expect(self, words):
         """The browser said this, whatever else; it is no reason to worry."""
         complaints = self.browser.complaints()

@@ -54,3 +54,11 @@ tests_unit_test_auth_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 tests_unit_test_auth_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=password_matches
 tests_unit_test_auth_LDADD = src/server/libserver.a src/http/libhttp.a src/log/liblog.a \
 	libevix.la $(LIBURING_LIBS) $(LIBCRYPT_LIBS) $(CHECK_LIBS)
+
+check_PROGRAMS += tests/unit/test_error_page
+TESTS += tests/unit/test_error_page
+
+tests_unit_test_error_page_SOURCES = tests/unit/test_error_page.c
+tests_unit_test_error_page_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+tests_unit_test_error_page_LDADD = src/server/libserver.a src/http/libhttp.a $(LLHTTP_LIB) \
+	$(CHECK_LIBS)
