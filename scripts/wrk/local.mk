@@ -11,6 +11,7 @@ scripts_wrk_floor_CFLAGS = $(AM_CFLAGS) $(LIBURING_CFLAGS)
 scripts_wrk_floor_LDADD = $(LIBURING_LIBS) -lpthread
 
 EXTRA_DIST += \
+	scripts/wrk/README.md \
 	scripts/wrk/access-sample.txt \
 	scripts/wrk/baseline.py \
 	scripts/wrk/c10k \
@@ -35,6 +36,7 @@ EXTRA_DIST += \
 	scripts/wrk/measuring/tables.py \
 	scripts/wrk/mixed.lua \
 	scripts/wrk/pipelined.lua \
+	scripts/wrk/profile \
 	scripts/wrk/ranges.lua \
 	scripts/wrk/report.lua
 

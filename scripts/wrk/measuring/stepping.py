@@ -58,10 +58,22 @@ def symbols(path):
     return []
 
 
+def rooms(program):
+    """A function's name to the room that its source lies in."""
+    output = subprocess.run(["nm", "-l", "--defined-only", program], capture_output=True, text=True)
+    found = {}
+    for line in output.stdout.splitlines():
+        match = re.match(r"\S+ [tTwW] (\S+)\t.*?/(?:src/(\w+)/|(llhttp))", line)
+        if match:
+            found[match[1]] = match[2] or match[3]
+    return found
+
+
 class Steps:
     """What was counted: instructions of each request, and how often each address was run."""
 
-    def __init__(self, requests, addresses, maps):
+    def __init__(self, program, requests, addresses, maps):
+        self.program = program
         self.requests = requests
         self.addresses = addresses
         self.maps = maps
@@ -81,8 +93,15 @@ class Steps:
             found[name_of(*self.mapping(address))] += times / len(self.requests)
         return found.most_common()
 
-    def objects(self):
-        return self.shares(lambda name, _offset: os.path.basename(name))
+    def rooms(self):
+        """The same by the folder of the source, for what has one, else by library."""
+        room_of = rooms(self.program)
+        found = collections.Counter()
+        for name, share in self.functions():
+            function, place = name[:-1].split(" (")
+            is_ours = place == os.path.basename(self.program)
+            found[room_of.get(function.split(".")[0], "other") if is_ours else place] += share
+        return found.most_common()
 
     def functions(self):
         tables = {}
@@ -114,10 +133,10 @@ def count(server, requests):
         raise Impossible(output.stderr.decode().strip())
     if output.returncode != 0:
         raise processes.Failed(output.stderr.decode().strip())
-    return read(output.stdout.decode(), maps)
+    return read(server.command[0], output.stdout.decode(), maps)
 
 
-def read(text, maps):
+def read(program, text, maps):
     found, addresses = [], {}
     for line in text.splitlines():
         word, *numbers = line.split()
@@ -125,4 +144,4 @@ def read(text, maps):
             found.append(int(numbers[0]))
         else:
             addresses[int(numbers[0], 16)] = int(numbers[1])
-    return Steps(found, addresses, maps)
+    return Steps(program, found, addresses, maps)

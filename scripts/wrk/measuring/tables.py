@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Tables of text, in columns as wide as they need to be."""
 
+import os
 import statistics
+import sys
 
 
 def median(rounds, key):
@@ -23,6 +25,28 @@ def microseconds(value):
 
 def mebibytes(value):
     return f"{value / 2**20:.1f}"
+
+
+class Tee:
+    """Two places for what is printed."""
+
+    def __init__(self, *files):
+        self.files = files
+
+    def write(self, text):
+        for file in self.files:
+            file.write(text)
+
+    def flush(self):
+        for file in self.files:
+            file.flush()
+
+
+def keep_output(folder, name):
+    """From now on, what is printed is also written to a file of the folder, if there is one."""
+    if folder:
+        os.makedirs(folder, exist_ok=True)
+        sys.stdout = Tee(sys.stdout, open(os.path.join(folder, name), "w"))
 
 
 def show(rows, indent="  "):
