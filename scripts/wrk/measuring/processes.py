@@ -4,6 +4,7 @@
 import ctypes
 import errno
 import os
+import random
 import resource
 import shutil
 import signal
@@ -29,9 +30,19 @@ def raise_descriptor_limit():
 
 
 def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+    """One that nobody gets who asks for any: those are handed out all the time, and this one is
+    bound only later, by the server."""
+    with open("/proc/sys/net/ipv4/ip_local_port_range") as file:
+        end = int(file.read().split()[0])
+    while True:
+        port = random.randrange(min(10000, end - 1000), end)
+        with socket.socket() as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                probe.bind(("127.0.0.1", port))
+                return port
+            except OSError:
+                pass
 
 
 class Filter(ctypes.Structure):
