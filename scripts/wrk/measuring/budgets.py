@@ -67,7 +67,8 @@ def judge(results):
     start = results.get("start", {}).get(ours)
     if start:
         value = sorted(start)[len(start) // 2]
-        rows.append(Row("start to the first answer", value, START_MS, f"{value:.1f} ms", f"{START_MS} ms"))
+        rows.append(Row("start to the first answer", value, START_MS, f"{value:.1f} ms",
+                        f"{START_MS} ms"))
     return rows
 
 

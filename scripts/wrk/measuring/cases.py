@@ -73,8 +73,8 @@ BUDGETS = {
 }
 # Decide no budget.
 FURTHER = {
-    "ranges": Case("4 KiB ranges of a 10 MiB file", path="/10m.bin", script="ranges.lua", status=206,
-                   length=4096, fields="Range: bytes=4096-8191\r\n"),
+    "ranges": Case("4 KiB ranges of a 10 MiB file", path="/10m.bin", script="ranges.lua",
+                   status=206, length=4096, fields="Range: bytes=4096-8191\r\n"),
     "mixed": Mixed("an access log replayed", script="mixed.lua"),
     "paced": Paced(f"1 KiB file, {Paced.RATE:,} requests a second (oha)", length=1024),
 }

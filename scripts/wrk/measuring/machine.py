@@ -59,5 +59,6 @@ def describe(evixd, names):
 
 def sentence(facts):
     versions = ", ".join(f"{name} {value}" for name, value in facts["versions"].items())
-    return (f"{facts['cpu']}, {facts['cores']} cores, {facts['memory_gib']} GiB; {facts['system']}, "
-            f"Linux {facts['kernel']}; {versions}. Load average at the start: {facts['load']:.1f}.")
+    return (f"{facts['cpu']}, {facts['cores']} cores, {facts['memory_gib']} GiB; "
+            f"{facts['system']}, Linux {facts['kernel']}; {versions}. "
+            f"Load average at the start: {facts['load']:.1f}.")

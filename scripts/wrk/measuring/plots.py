@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Plots, drawn by gnuplot as SVG and as PNG from the same script."""
 
+import math
 import os
 import shutil
 import statistics
@@ -29,8 +30,9 @@ def draw(folder, name, script, width, height):
         return []
     os.makedirs(folder, exist_ok=True)
     written = []
-    for terminal, ending in ((f'svg size {width},{height} font "{FONT},11" background "white"', "svg"),
-                             (f'pngcairo size {width},{height} font "{FONT},10"', "png")):
+    size = f'size {width},{height} font "{FONT}'
+    for terminal, ending in ((f'svg {size},11" background "white"', "svg"),
+                             (f'pngcairo {size},10"', "png")):
         path = os.path.join(folder, f"{name}.{ending}")
         text = f"set terminal {terminal}\nset output '{path}'\n{script}\n"
         done = subprocess.run(["gnuplot", "-"], input=text, text=True, capture_output=True)
@@ -41,23 +43,31 @@ def draw(folder, name, script, width, height):
     return written
 
 
-def bars(panels, columns, unit):
-    """Horizontal bars: a panel for each (title, [(name, value)]), the first name on top. What is
-    far beyond the others is cut off there; the number beside it is the true one."""
+def widths(values, logarithmic):
+    """How long the bars are. What is far beyond the others is cut off there, or each factor of ten
+    is as long as the next; the number beside a bar is the true one."""
+    if logarithmic:
+        return [math.log10(value / min(values)) + 0.3 for value in values]
+    widest = 2.5 * statistics.median(values)
+    return [min(value, widest) for value in values]
+
+
+def bars(panels, columns, unit, logarithmic=False):
+    """Horizontal bars: a panel for each (title, [(name, value)]), the first name on top."""
     rows = -(-len(panels) // columns)
     script = [f"set multiplot layout {rows},{columns}",
               "set style fill solid 1.0 noborder", "unset key", 
               "set border 2 lc rgb '#888888'", "set ytics nomirror scale 0 textcolor 'black'",
-              "unset xtics", "set lmargin 16", "set rmargin 3"]
+              "unset xtics", "set lmargin 20", "set rmargin 3"]
     for number, (title, values) in enumerate(panels):
         values = values[::-1]
-        widest = min(max(value for _name, value in values),
-                     2.5 * statistics.median(value for _name, value in values))
+        lengths = widths([value for _name, value in values], logarithmic)
         script.append(f"$data{number} << EOD")
-        script += [f"{place} {min(value, widest):.6g} {quoted(name)} "
-                   f"{color(name).replace('#', '0x')} {value:.3g}" for place, (name, value) in enumerate(values)]
+        script += [f"{place} {lengths[place]:.6g} {quoted(name)} {color(name).replace('#', '0x')} "
+                   + (f"{value:.0f}" if value >= 100 else f"{value:.3g}")
+                   for place, (name, value) in enumerate(values)]
         script += ["EOD", f"set title {quoted(title)}", f"set xlabel {quoted(unit)}",
-                   f"set yrange [-0.7:{len(values) - 0.3}]", f"set xrange [0:{1.25 * widest}]",
+                   f"set yrange [-0.7:{len(values) - 0.3}]", f"set xrange [0:{1.25 * max(lengths):.6g}]",
                    f"plot $data{number} using ($2/2):1:($2/2):(0.38):4:yticlabels(3) "
                    "with boxxyerror lc rgb variable, "
                    f"$data{number} using 2:1:5 with labels left offset 0.5,0"]
@@ -68,7 +78,8 @@ def curves(panels, columns):
     """Lines over connections: (title, unit, [(name, [(x, y)])]) a panel, both axes logarithmic.
     The key stands right of them all."""
     rows = -(-len(panels) // columns)
-    script = [f"set multiplot layout {rows},{columns} margins 0.05,0.86,0.08,0.94 spacing 0.06,0.15",
+    script = [f"set multiplot layout {rows},{columns} "
+              "margins 0.05,0.86,0.08,0.94 spacing 0.06,0.15",
               "set logscale xy", "set xlabel 'connections'",
               "set grid lc rgb '#dddddd'", "set border 3 lc rgb '#888888'", "set tics nomirror",
               "set format x '%g'", "set format y '10^{%L}'", "set xrange [8:14000]"]

@@ -10,7 +10,8 @@ MANY = 10000
 LARGEST = 16 << 20
 
 # Common and combined format: the request line, the status, the bytes.
-LOG_LINE = re.compile(r'"(?P<method>[A-Z]+) (?P<path>/[^ "]*) [^"]*" (?P<status>\d{3}) (?P<bytes>\d+|-)')
+LOG_LINE = re.compile(r'"(?P<method>[A-Z]+) (?P<path>/[^ "]*) [^"]*" '
+                      r'(?P<status>\d{3}) (?P<bytes>\d+|-)')
 
 
 def put(root, name, data):
