@@ -67,7 +67,8 @@ def bars(panels, columns, unit, logarithmic=False):
                    + (f"{value:.0f}" if value >= 100 else f"{value:.3g}")
                    for place, (name, value) in enumerate(values)]
         script += ["EOD", f"set title {quoted(title)}", f"set xlabel {quoted(unit)}",
-                   f"set yrange [-0.7:{len(values) - 0.3}]", f"set xrange [0:{1.25 * max(lengths):.6g}]",
+                   f"set yrange [-0.7:{len(values) - 0.3}]",
+                   f"set xrange [0:{1.25 * max(lengths):.6g}]",
                    f"plot $data{number} using ($2/2):1:($2/2):(0.38):4:yticlabels(3) "
                    "with boxxyerror lc rgb variable, "
                    f"$data{number} using 2:1:5 with labels left offset 0.5,0"]
