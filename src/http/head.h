@@ -34,9 +34,9 @@ int http_head_overflow(const char *data, size_t length, const struct http_limits
 
 /*
  * Parses a whole head of `length` bytes, as http_head_end() measured it. 0, or the status to answer
- * (400, 414, 417, 431, 501, 505) with `out->reason` set; after each of them the connection has to
- * be closed, but for 417 and 501 where `out->keep_alive` says. On failure method_text, target and
- * version are filled in as far as they are known, for the log. `out` was prepared with
+ * (400, 414, 417, 421, 431, 501, 505) with `out->reason` set; after each of them the connection has
+ * to be closed, but for 417 and 501 where `out->keep_alive` says. On failure method_text, target
+ * and version are filled in as far as they are known, for the log. `out` was prepared with
  * http_request_init().
  */
 int http_head_parse(const char *data, size_t length, const struct http_limits *limits,

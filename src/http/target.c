@@ -15,6 +15,13 @@ static int refuse(struct http_request *out, const char *reason)
     return 400;
 }
 
+/* What is said to be https came unsecured, whoever took the security off (RFC 9110 7.4). */
+static int misdirect(struct http_request *out)
+{
+    out->reason = "an https target on a connection that is not secured";
+    return 421;
+}
+
 /* "[" IPv6address "]"; the future forms of RFC 3986 3.2.2 have no users and are refused. */
 static bool is_ipv6_literal(struct http_text text)
 {
@@ -101,20 +108,15 @@ static void split_query(struct http_text text, struct http_request *out)
     }
 }
 
-/* Takes "http://" or "https://" off, in any case. */
-static bool take_scheme(struct http_text *target)
+/* Takes the scheme off, in any case. */
+static bool take_scheme(struct http_text *target, struct http_text scheme)
 {
-    static const struct http_text schemes[] = {HTTP_TEXT("http://"), HTTP_TEXT("https://")};
-    for (unsigned i = 0; i < 2; i++) {
-        size_t length = schemes[i].length;
-        if (target->length >= length &&
-            http_text_equal_nocase((struct http_text){target->data, length}, schemes[i])) {
-            target->data += length;
-            target->length -= length;
-            return true;
-        }
-    }
-    return false;
+    if (target->length < scheme.length ||
+        !http_text_equal_nocase((struct http_text){target->data, scheme.length}, scheme))
+        return false;
+    target->data += scheme.length;
+    target->length -= scheme.length;
+    return true;
 }
 
 static int parse_absolute(struct http_request *out)
@@ -123,7 +125,9 @@ static int parse_absolute(struct http_request *out)
     bool has_port;
     size_t length = 0;
     out->form = HTTP_TARGET_ABSOLUTE;
-    if (!take_scheme(&rest))
+    if (take_scheme(&rest, HTTP_TEXT("https://")))
+        return misdirect(out);
+    if (!take_scheme(&rest, HTTP_TEXT("http://")))
         return refuse(out, "the target is of none of the four forms");
     while (length < rest.length && rest.data[length] != '/' && rest.data[length] != '?')
         length++;

@@ -9,7 +9,7 @@
 
 /*
  * Sets form, path and query from `out->target`, and host and port if it has them. The target's
- * bytes have been checked. 0, or 400 with `out->reason` set.
+ * bytes have been checked. 0, or 400 or 421 with `out->reason` set.
  */
 int http_target_parse(struct http_request *out);
 

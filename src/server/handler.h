@@ -18,10 +18,13 @@ struct handler {
     /*
      * The request's content, if `start` set wants_content: `room` says how many bytes the handler
      * can take now (0: not now, until exchange_resume()), `content` hands over at most that many,
-     * `content_end` says that all have come. NULL: never wanted.
+     * `content_pause` says that this was all for now, `content_end` that all have come. NULL: never
+     * wanted. A handler that answers before the end does so in the pause: what came at once may be
+     * malformed further on, and is then refused before anything was said.
      */
     size_t (*room)(struct exchange *exchange);
     void (*content)(struct exchange *exchange, const char *data, size_t length);
+    void (*content_pause)(struct exchange *exchange);
     void (*content_end)(struct exchange *exchange);
 
     /* The client has gone before the answer: what is pending for it is given up. */

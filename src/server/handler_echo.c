@@ -13,6 +13,7 @@
 #include "http/negotiate.h"
 #include "http/response.h"
 #include "server/echo_head.h"
+#include "server/precondition.h"
 
 /* How much may be received and not yet sent back. */
 #define RING_BYTES 65536
@@ -70,8 +71,9 @@ static const struct body_ops echo_ops = {.next = echo_next, .release = echo_rele
 /* ---- content that is sent back ----------------------------------------------------------- */
 
 /*
- * The answer begins with the first of the content, not before: a client that expects 100-continue
- * would take a final answer for the whole one, and a content that is too long can still be refused.
+ * The answer begins when the first of the content has come, not before: a client that expects
+ * 100-continue would take a final answer for the whole one, and a content that is too long or
+ * malformed can still be refused.
  */
 static void answer_content(struct exchange *exchange)
 {
@@ -128,10 +130,16 @@ static void content(struct exchange *exchange, const char *data, size_t length)
     memcpy(echo->ring + at, data, straight);
     memcpy(echo->ring, data + straight, length - straight);
     echo->used += length;
-    if (exchange->status == 0)
-        answer_content(exchange);
-    else
+    if (exchange->status != 0)
         wake(echo);
+}
+
+static void content_pause(struct exchange *exchange)
+{
+    struct echo *echo = exchange->state.echo;
+
+    if (echo != NULL && echo->used != 0 && exchange->status == 0)
+        answer_content(exchange);
 }
 
 static void content_end(struct exchange *exchange)
@@ -167,12 +175,18 @@ static void start_content(struct exchange *exchange)
 
 static void answer_head(struct exchange *exchange)
 {
+    if (precondition_decides(exchange, HTTP_TEXT("Cache-Control: no-store\r\nVary: Accept\r\n")))
+        return;
+
     bool is_json = http_accept_prefers_json(exchange->request);
     struct response response = {.status = 200};
     size_t length;
     char *memory = is_json ? echo_head_json(exchange->request, &length)
                            : echo_head_message(exchange->request, &length);
 
+    /* The length has to be that of the answer to GET, whose name is shorter (RFC 9110 8.6). */
+    if (memory != NULL && exchange->request->method == HTTP_METHOD_HEAD)
+        length -= sizeof("HEAD") - sizeof("GET");
     if (memory == NULL || body_from_memory(&response.body, memory, length) != 0) {
         free(memory);
         exchange_fail(exchange, 503, "no memory for an echo");
@@ -212,6 +226,7 @@ const struct handler handler_echo = {
     .start = start,
     .room = room,
     .content = content,
+    .content_pause = content_pause,
     .content_end = content_end,
     .cancel = cancel,
 };

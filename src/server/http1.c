@@ -345,6 +345,14 @@ static size_t take_some(struct connection *connection, const char *data, size_t 
     return 0;
 }
 
+static void pause_content(struct connection *connection)
+{
+    struct exchange *exchange = connection->exchange;
+
+    if (exchange != NULL && exchange->wants_content && !exchange->is_received)
+        exchange->handler->content_pause(exchange);
+}
+
 size_t http1_take(struct connection *connection, const char *data, size_t length)
 {
     size_t taken = 0;
@@ -357,6 +365,8 @@ size_t http1_take(struct connection *connection, const char *data, size_t length
             break;
         taken += some;
     }
+    if (!connection->is_closing)
+        pause_content(connection);
     return taken;
 }
 

@@ -66,6 +66,8 @@ src_server_libserver_a_SOURCES = \
 	src/server/password.h \
 	src/server/password_file.c \
 	src/server/password_file.h \
+	src/server/precondition.c \
+	src/server/precondition.h \
 	src/server/route.c \
 	src/server/route.h \
 	src/server/static_content.c \

@@ -12,6 +12,7 @@
 #include "http/range.h"
 #include "http/response.h"
 #include "server/body_parts.h"
+#include "server/precondition.h"
 #include "server/worker_state.h"
 
 /* Room for the fields of a 206 beside its validators. */
@@ -20,10 +21,15 @@
 /* Who asks for more ranges than this gets the whole file: no client that means well does. */
 #define MOST_RANGES 1000
 
+static struct http_text etag_of(const struct representation *file)
+{
+    return (struct http_text){file->etag, file->etag_length};
+}
+
 static struct http_validators validators_of(const struct representation *file)
 {
     return (struct http_validators){
-        .etag = {file->etag, file->etag_length},
+        .etag = etag_of(file),
         .has_modified = file->modified >= 0,
         .modified = file->modified,
     };
@@ -37,8 +43,7 @@ static struct http_text media_type_of(const struct representation *file)
 static void write_validators(struct http_writer *writer, const struct representation *file)
 {
     if (file->etag != NULL)
-        http_write_field(writer, HTTP_FIELD_ETAG,
-                         (struct http_text){file->etag, file->etag_length});
+        http_write_field(writer, HTTP_FIELD_ETAG, etag_of(file));
     if (file->modified >= 0)
         http_write_date_field(writer, HTTP_FIELD_LAST_MODIFIED, file->modified);
 }
@@ -49,14 +54,20 @@ static bool varies(const struct representation *file)
     return file->siblings != 0 || file->coding != CODING_NONE;
 }
 
-/* RFC 9110 15.4.5: the fields that a 200 would have had and a cache needs. */
+/*
+ * RFC 9110 15.4.5: of the fields that a 200 would have had those that a cache needs to find what it
+ * has, and no others: not even the date, where there is a tag.
+ */
 static void answer_not_modified(struct exchange *exchange, const struct representation *file)
 {
     char memory[FIELD_BYTES];
     struct http_writer writer;
 
     http_writer_init(&writer, memory, sizeof(memory));
-    write_validators(&writer, file);
+    if (file->etag != NULL)
+        http_write_field(&writer, HTTP_FIELD_ETAG, etag_of(file));
+    else
+        write_validators(&writer, file);
     exchange_respond(exchange, &(struct response){
                                    .status = 304,
                                    .reason = "the client's copy is current",
@@ -212,15 +223,6 @@ static void answer_content(struct exchange *exchange, struct representation *fil
         answer_selected(exchange, file, *ranges);
 }
 
-/* Whether the request has conditions at all: most have none. */
-static bool has_conditions(const struct http_request *request)
-{
-    return http_request_field(request, HTTP_FIELD_IF_NONE_MATCH) != NULL ||
-           http_request_field(request, HTTP_FIELD_IF_MODIFIED_SINCE) != NULL ||
-           http_request_field(request, HTTP_FIELD_IF_MATCH) != NULL ||
-           http_request_field(request, HTTP_FIELD_IF_UNMODIFIED_SINCE) != NULL;
-}
-
 /*
  * RFC 9110 12.5.3: what has no coding is acceptable unless excluded. Of what is never packed there
  * is nothing to negotiate about, so it is sent all the same.
@@ -240,13 +242,12 @@ void static_answer_file(struct exchange *exchange, struct representation *file)
         return;
     }
     clock_update(&exchange->worker->clock);
-    if (!has_conditions(exchange->request)) {
+    if (!precondition_is_there(exchange->request)) {
         answer_content(exchange, file);
         return;
     }
     validators = validators_of(file);
-    switch (
-        http_condition_evaluate(exchange->request, &validators, exchange->worker->clock.seconds)) {
+    switch (precondition_evaluate(exchange, &validators)) {
     case HTTP_CONDITION_PROCEED:
         answer_content(exchange, file);
         break;
@@ -254,7 +255,6 @@ void static_answer_file(struct exchange *exchange, struct representation *file)
         answer_not_modified(exchange, file);
         break;
     case HTTP_CONDITION_FAILED:
-        exchange_fail(exchange, 412, "a precondition does not hold");
         break;
     }
 }

@@ -201,17 +201,27 @@ static int load_seeds(const char *folder)
     return seed_count != 0 ? 0 : -1;
 }
 
+/* Where nothing is said, as under valgrind, the corpus of the source tree. */
+static int load_own_seeds(void)
+{
+    const char *srcdir = getenv("srcdir");
+    char path[4096];
+
+    snprintf(path, sizeof(path), "%s/tests/fuzz/corpus/head", srcdir != NULL ? srcdir : ".");
+    return load_seeds(path);
+}
+
 /* A sum a block; or, where a block is named, all of its inputs and verdicts. */
 int main(int argc, char **argv)
 {
     static char line[4 * INPUT_BYTES];
     static struct input input;
 
-    if (argc < 3 || load_seeds(argv[1]) != 0) {
-        fprintf(stderr, "usage: %s CORPUS BLOCKS [BLOCK]\n", argv[0]);
+    if ((argc < 2 ? load_own_seeds() : load_seeds(argv[1])) != 0) {
+        fprintf(stderr, "usage: %s [CORPUS [BLOCKS [BLOCK]]]\n", argv[0]);
         return 2;
     }
-    uint64_t blocks = strtoull(argv[2], NULL, 10);
+    uint64_t blocks = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;
     bool says = argc > 3;
     uint64_t first = says ? strtoull(argv[3], NULL, 10) : 0;
     for (uint64_t block = first; block < (says ? first + 1 : blocks); block++) {

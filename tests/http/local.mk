@@ -17,6 +17,7 @@ HTTP_MODULES = \
 	tests/http/test_limits \
 	tests/http/test_listeners \
 	tests/http/test_listing \
+	tests/http/test_methods \
 	tests/http/test_multipart \
 	tests/http/test_paths \
 	tests/http/test_persistence \

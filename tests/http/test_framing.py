@@ -87,6 +87,18 @@ ROWS = (
     ("9112 3.2 Host with a malformed port", b"GET / HTTP/1.1\r\nHost: test:8x\r\n\r\n", 400, CLOSE),
     ("9112 3.2 Host as a list", b"GET / HTTP/1.1\r\nHost: a, b\r\n\r\n", 400, CLOSE),
     ("3986 3.2.2 Host with an open bracket", b"GET / HTTP/1.1\r\nHost: [::1\r\n\r\n", 400, CLOSE),
+    ("9112 3.2.2 absolute form with an invalid Host", b"GET http://test/ HTTP/1.1\r\nHost: a b\r\n\r\n", 400, CLOSE),
+    ("9112 3.2.2 absolute form with two Hosts", b"GET http://test/ HTTP/1.1\r\nHost: a\r\nHost: a\r\n\r\n", 400, CLOSE),
+    ("9112 3.2.2 absolute form without a host", b"GET http:///x HTTP/1.1\r\nHost: test\r\n\r\n", 400, CLOSE),
+    ("9110 4.2.4 absolute form with user information", b"GET http://me@test/ HTTP/1.1\r\nHost: test\r\n\r\n", 400, CLOSE),
+    ("9112 3.2.2 absolute form of another scheme", b"GET ftp://test/ HTTP/1.1\r\nHost: test\r\n\r\n", 400, CLOSE),
+    ("9110 7.4 an https target on a plain connection", b"GET https://test/ HTTP/1.1\r\nHost: test\r\n\r\n", 421, CLOSE),
+    ("9112 3.2 empty Host", b"GET / HTTP/1.1\r\nHost:\r\n\r\n", 400, CLOSE),
+    ("9112 3.2 Host that is dots", b"GET / HTTP/1.1\r\nHost: ..\r\n\r\n", 400, CLOSE),
+    ("9112 3.2 Host with a port beyond 65535", b"GET / HTTP/1.1\r\nHost: test:65536\r\n\r\n", 400, CLOSE),
+    ("9112 3.2 invalid Host in HTTP/1.0", b"GET / HTTP/1.0\r\nHost: a b\r\n\r\n", 400, CLOSE),
+    ("3986 3.2.2 Host as an invalid IPv6 literal", b"GET / HTTP/1.1\r\nHost: [::g]\r\n\r\n", 400, CLOSE),
+    ("3986 3.2.2 Host as an IPv6 address without brackets", b"GET / HTTP/1.1\r\nHost: ::1\r\n\r\n", 400, CLOSE),
     ("9112 3.2 absolute form needs a Host too", b"GET http://test/ HTTP/1.1\r\n\r\n", 400, CLOSE),
     # Lengths.
     ("length and coding", POST + b"Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n" + END, 400, CLOSE),
@@ -122,6 +134,10 @@ ROWS = (
     ("lone LF after the size", CHUNKED + b"5\nhello\r\n" + END, 400, CLOSE),
     ("CR within the size line", CHUNKED + b"5\r;a\r\nhello\r\n" + END, 400, CLOSE),
     ("9112 7.1 space before the size", CHUNKED + b" 5\r\nhello\r\n" + END, 400, CLOSE),
+    ("9112 7.1 space behind the size", CHUNKED + b"5 \r\nhello\r\n" + END, 400, CLOSE),
+    ("9112 7.1.1 control byte in an extension", CHUNKED + b"5;a=\x01\r\nhello\r\n" + END, 400, CLOSE),
+    ("9112 7.1.1 extensions without end", CHUNKED + b"5;" + b"a" * 17000 + b"\r\nhello\r\n" + END, 400, CLOSE),
+    ("9112 7.1.2 trailers without end", CHUNKED + b"0\r\n" + b"X: y\r\n" * 5000 + b"\r\n", 431, CLOSE),
     # Sizes.
     ("9110 15.5.15 target too long", b"GET /" + b"a" * 9000 + b" HTTP/1.1\r\nHost: test\r\n\r\n", 414, CLOSE),
     ("9110 15.5.15 target without end", b"GET /" + b"a" * 40000, 414, CLOSE),
@@ -152,6 +168,11 @@ LEGAL = (
     ("9112 3.2.2 absolute form without a path", b"GET http://test HTTP/1.1\r\nHost: test\r\n\r\n", (200,), ("GET",)),
     ("9110 7.2 Host in upper case", b"GET / HTTP/1.1\r\nHost: TEST\r\n\r\n", (200,), ("GET",)),
     ("9110 7.2 Host with a port", b"GET / HTTP/1.1\r\nHost: test:8080\r\n\r\n", (200,), ("GET",)),
+    ("9112 3.2.2 absolute form with another Host", b"GET http://test/ HTTP/1.1\r\nHost: other\r\n\r\n", (200,), ("GET",)),
+    ("9112 3.2.2 absolute form with an empty Host", b"GET http://test/ HTTP/1.1\r\nHost:\r\n\r\n", (200,), ("GET",)),
+    ("9112 3.2.4 OPTIONS of the server with an empty Host", b"OPTIONS * HTTP/1.1\r\nHost:\r\n\r\n", (200, 204), ("OPTIONS",)),
+    ("9110 7.2 Host with an empty port", b"GET / HTTP/1.1\r\nHost: test:\r\n\r\n", (200,), ("GET",)),
+    ("9110 7.2 Host with a dot at its end", b"GET / HTTP/1.1\r\nHost: test.\r\n\r\n", (200,), ("GET",)),
     ("9110 7.2 Host as an IPv6 literal", b"GET / HTTP/1.1\r\nHost: [::1]:80\r\n\r\n", (200,), ("GET",)),
     ("9112 3.2 HTTP/1.0 without Host", b"GET / HTTP/1.0\r\n\r\n", (200,), ("GET",)),
     ("9110 5.1 names in any case", b"GET / HTTP/1.1\r\nhOsT: test\r\n\r\n", (200,), ("GET",)),
@@ -170,6 +191,7 @@ LEGAL = (
     ("9112 7.1 sizes in upper case with zeros", CHUNKED + b"00A\r\n0123456789\r\n" + END, (200,), ("POST",)),
     ("9112 7.1.1 chunk extensions are ignored", CHUNKED + b'5;a=b;c="d"\r\nhello\r\n0;e\r\n\r\n', (200,), ("POST",)),
     ("9112 7.1.2 trailers are read", CHUNKED + b"5\r\nhello\r\n0\r\nX-Sum: 1\r\n\r\n", (200,), ("POST",)),
+    ("9112 7.1.2 a trailer is no field", CHUNKED + b"5\r\nhello\r\n0\r\nContent-Length: 1\r\nHost: evil\r\nTransfer-Encoding: x\r\n\r\n", (200,), ("POST",)),
     ("9112 6.1 chunked in any case", POST + b"Transfer-Encoding: ChUnKeD\r\n\r\n" + END, (200,), ("POST",)),
     ("9112 6.3 the same length twice", POST + b"Content-Length: 2\r\nContent-Length: 2\r\n\r\nok", (200, 400), ("POST",)),
 )
@@ -230,14 +252,24 @@ class BytewiseTheSame(Site):
 @suite.cases(BROKEN_LATER)
 class BrokenLater(Site):
     def check(self, _label, chunks):
-        for pause in (None, 0.005):
+        self.check_at_once(chunks)
+        self.check_slowly(chunks)
+
+    def check_at_once(self, chunks):
+        """What came together is judged together: nothing was answered yet, so it is a 400."""
+        with Connection(self.address) as connection:
+            connection.send(POST + b"Transfer-Encoding: chunked\r\n\r\n" + chunks + request("/"))
+            response = connection.read_response("POST")
+            self.assertEqual(response.status, 400)
+            self.assertFalse(response.keeps_alive)
+            connection.expect_end()
+
+    def check_slowly(self, chunks):
+        for size in (1, 7):
             with Connection(self.address) as connection:
                 head = POST + b"Transfer-Encoding: chunked\r\n\r\n"
                 try:
-                    if pause is None:
-                        connection.send(head + chunks)
-                    else:
-                        connection.send_slowly(head + chunks, 7, pause)
+                    connection.send(head).send_slowly(chunks, size, 0.001)
                     connection.send(request("/"))
                 except OSError:
                     pass  # closed before the last byte, rightly
@@ -251,6 +283,19 @@ class BrokenLater(Site):
             if not answer.startswith(b"HTTP/1.1 200 "):
                 self.assertTrue(answer == b"" or answer.startswith(b"HTTP/1.1 400 "), answer)
             self.still_serves()
+
+    def test_extensions_of_many_chunks(self):
+        """7.1.1: they are bounded over the whole body, so that a client can't make us read them for
+        ever."""
+        with Connection(self.address) as connection:
+            data = CHUNKED + (b"1;" + b"a" * 200 + b"\r\nx\r\n") * 200
+            try:
+                connection.send(data + END)
+                answer = connection.read_to_end()
+            except (OSError, WireError):
+                answer = b""
+        self.assertFalse(answer.endswith(END), "passed off as whole")
+        self.still_serves()
 
     def test_of_content_that_nobody_wants(self):
         """The answer has gone before: it ends the connection, and nothing more is answered."""
