@@ -4,6 +4,11 @@
 TESTS += tests/arrows tests/evix/test_symbols
 dist_check_SCRIPTS += tests/arrows tests/evix/test_symbols
 
+# What docs/conformance.md says of tests holds.
+TESTS += tests/conformance
+dist_check_SCRIPTS += tests/conformance
+EXTRA_DIST += docs/conformance.md
+
 if CHECK
 include tests/unit/log.mk
 include tests/unit/http.mk

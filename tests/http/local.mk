@@ -53,3 +53,9 @@ tests_http_hunt_staleness_SOURCES = \
 	tests/http/hunt_changes.h \
 	tests/http/hunt_staleness.c
 tests_http_hunt_staleness_CFLAGS = $(AM_CFLAGS) -pthread
+
+# What streams is bounded in the tests; here it is 1 GiB each way, on each backend.
+check-large: all
+	ECHO_BYTES=1073741824 $(MAKE) $(AM_MAKEFLAGS) check-TESTS \
+	    TESTS='$(BACKENDS:%=tests/http/test_echo-%.test)'
+.PHONY: check-large

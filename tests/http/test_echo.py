@@ -3,6 +3,7 @@
 
 import json
 import os
+import random
 import threading
 
 import suite
@@ -15,6 +16,8 @@ from wire import Connection, WireError, exchange, fetch, request
 A_LITTLE = 16 << 20
 # A sanitizer keeps what was freed, to notice its use; here memory is what is measured.
 NO_QUARANTINE = {"ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "") + ":quarantine_size_mb=1"}
+# What streams through in `make check`; `make check-large` makes it 1 GiB.
+LARGE = int(os.environ.get("ECHO_BYTES", 48 << 20))
 SIZES = (0, 1, 100, 4095, 4096, 4097, 65535, 65536, 65537, 1048577)
 
 
@@ -30,7 +33,7 @@ class Site(TestCase):
                     {"address": "127.0.0.1:0", "protocol": "echo"},
                 ],
                 hosts=[host(cls.root, {"path": "/"}, {"path": "/echo", "handler": "echo"})],
-                limits={"body": "1G"},
+                limits={"body": "4G"},
             ),
             listeners=2, env=cls.ENV,
         )
@@ -110,6 +113,12 @@ class Mirrored(Site):
         self.assertEqual(fetch(self.address, "/echo", "DELETE").status, 405)
         self.assertIn(fetch(self.address, "/echo", "OPTIONS").status, (200, 204))
 
+    def test_content_range_is_ignored(self):
+        """14.4: it has no meaning for what is stored nowhere."""
+        data = request("/echo", "PUT", ["Content-Length: 2", "Content-Range: bytes 5-6/100"], body=b"ok")
+        response, = exchange(self.address, data, ("PUT",))
+        self.assertEqual((response.status, response.body), (200, b"ok"))
+
     def test_segment_borders(self):
         self.assertEqual(fetch(self.address, "/echo/below").status, 200)
         self.assertEqual(fetch(self.address, "/echoes").status, 404)
@@ -145,25 +154,110 @@ class Bounded(Site):
             self.assertLess(sent, 67108864, "all was taken although nothing was read")
             self.assertLess(memory_bytes(pid) - before, A_LITTLE)
 
-    def test_large_body_streams(self):
+    def stream(self, fields, pieces, read):
+        """Sends LARGE bytes in a thread, and compares what comes back with `read(connection, size)`
+        while they are sent: every byte the same, and the daemon no larger than before."""
         pid = self.daemon.worker_pids[0]
         fetch(self.address, "/echo")
         before = memory_bytes(pid, "VmHWM")
-        size = 48 << 20
         block = tree.content(1 << 20)
         with Connection(self.address) as connection:
             def send():
-                connection.send(request("/echo", "POST", ["Content-Length: %d" % size]))
-                for _ in range(size // len(block)):
-                    connection.send(block)
+                connection.send(request("/echo", "POST", fields))
+                for _ in range(LARGE // len(block)):
+                    pieces(connection, block)
+                pieces(connection, b"")
 
             sender = threading.Thread(target=send)
             sender.start()
             self.assertEqual(connection.read_head("POST").status, 200)
-            for _ in range(size // len(block)):
-                self.assertTrue(connection.take(len(block)) == block)
+            for number in range(LARGE // len(block)):
+                self.assertTrue(read(connection, len(block)) == block, number)
+            self.assertEqual(read(connection, 0), b"")
             sender.join()
+            connection.send(request("/echo"))
+            self.assertEqual(connection.read_response().status, 200)
         self.assertLess(memory_bytes(pid, "VmHWM") - before, A_LITTLE)
+
+    def test_large_content_streams(self):
+        self.stream(["Content-Length: %d" % LARGE], Connection.send, Connection.take)
+
+    def test_large_chunked_content_streams(self):
+        """Chunks of all sizes go in; what comes back may be cut otherwise, but holds the same."""
+        chance = random.Random(1)
+        left = bytearray()
+
+        def send(connection, block):
+            if not block:
+                connection.send(b"0\r\n\r\n")
+                return
+            at, data = 0, bytearray()
+            while at < len(block):
+                piece = block[at : at + chance.choice((1, 17, 4096, 65536, 300000))]
+                data += b"%x\r\n%s\r\n" % (len(piece), piece)
+                at += len(piece)
+            connection.send(data)
+
+        def read(connection, size):
+            while len(left) < size or size == 0:
+                length = int(connection._line(), 16)
+                left.extend(connection.take(length))
+                self.assertEqual(connection.take(2), b"\r\n")
+                if length == 0:
+                    break
+            data = bytes(left[:size])
+            del left[:size]
+            self.assertTrue(size or not left, "more than was sent")
+            return data
+
+        self.stream(["Transfer-Encoding: chunked"], send, read)
+
+    def test_many_posts_in_one_write(self):
+        """Pipelined, counted and chunked in turn, of sizes around those of the buffers."""
+        sizes = [0, 1, 5, 1023, 1024, 1025, 4096, 65535, 65536, 65537, 3, 70000] * 5
+        data = bytearray()
+        for number, size in enumerate(sizes):
+            body = tree.content(size, number)
+            if number % 2:
+                chunk = b"%x\r\n%s\r\n" % (size, body) if size else b""
+                data += request("/echo", "PUT", ["Transfer-Encoding: chunked"], body=chunk + b"0\r\n\r\n")
+            else:
+                data += request("/echo", "POST", ["Content-Length: %d" % size], body=body)
+        with Connection(self.address) as connection:
+            sender = threading.Thread(target=connection.send, args=(data,))
+            sender.start()
+            for number, size in enumerate(sizes):
+                body = connection.read_response("POST").body
+                self.assertTrue(body == tree.content(size, number), (number, size))
+            sender.join()
+
+    def test_slow_writer(self):
+        """A byte at a time, chunk framing included; each comes back when it has come."""
+        body = tree.content(40)
+        with Connection(self.address) as connection:
+            connection.send(request("/echo", "POST", ["Content-Length: 40"]))
+            for number in range(40):
+                connection.send(body[number : number + 1])
+                if number == 0:
+                    self.assertEqual(connection.read_head("POST").status, 200)
+                self.assertEqual(connection.take(1), body[number : number + 1])
+            connection.send_slowly(
+                request("/echo", "POST", ["Transfer-Encoding: chunked"], body=b"3\r\nabc\r\n2;x=y\r\nde\r\n0\r\nA: b\r\n\r\n"),
+                pause=0,
+            )
+            self.assertEqual(connection.read_response("POST").body, b"abcde")
+
+    def test_slow_reader(self):
+        """What the kernel's buffers can't hold waits for the client, and loses nothing."""
+        body = tree.content(12 << 20)
+        with Connection(self.address, receive_buffer=4096) as connection:
+            sender = threading.Thread(target=connection.send, args=(
+                request("/echo", "POST", ["Content-Length: %d" % len(body)], body=body),))
+            sender.start()
+            self.assertEqual(connection.read_head("POST").status, 200)
+            for start in range(0, len(body), 1 << 20):
+                self.assertTrue(connection.take(1 << 20) == body[start : start + (1 << 20)])
+            sender.join()
 
     def test_first_bytes_come_back_before_the_last_are_sent(self):
         with Connection(self.address) as connection:
@@ -234,4 +328,4 @@ class Rfc862(Site):
 
 
 if __name__ == "__main__":
-    suite.main()
+    suite.main(limit=60 + (LARGE >> 24))

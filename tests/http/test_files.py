@@ -101,6 +101,10 @@ class MediaTypes(TestCase):
 
 
 class Fields(Served):
+    def test_server_says_no_more_than_its_name(self):
+        """9110 10.1.5: no advertising, no list of what it was built with."""
+        self.assertRegex(fetch(self.address, "/size-100.bin").get("Server"), r"\Aevixd(/[0-9.]+)?\Z")
+
     def test_validators_and_ranges_are_advertised(self):
         response = fetch(self.address, "/size-1024.bin")
         self.assertRegex(response.get("ETag"), r'\A"[\x21\x23-\x7e]+"\Z')

@@ -1,10 +1,15 @@
 # SPDX-License-Identifier: MIT
 """Persistent connections: keep-alive, pipelining, half-close, HTTP/1.0 (RFC 9112 9)."""
 
+import os
+
 import suite
 import tree
-from evixd import Daemon, TestCase, configuration, host
+from evixd import Daemon, TestCase, configuration, host, memory_bytes
 from wire import Connection, WireError, exchange, fetch, request
+
+# A sanitizer keeps what was freed, to notice its use; where memory is measured, that would count.
+NO_QUARANTINE = {"ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "") + ":quarantine_size_mb=1"}
 
 KEPT, CLOSED = True, False
 
@@ -38,7 +43,7 @@ class Site(TestCase):
         tree.write(cls.root, "large.bin", cls.large)
         return Daemon(config=configuration(
             hosts=[host(cls.root, {"path": "/", "listing": True}, {"path": "/echo", "handler": "echo"})],
-        ))
+        ), env=NO_QUARANTINE)
 
 
 @suite.cases(ROWS)
@@ -158,6 +163,31 @@ class Pipelining(Site):
                 self.assertTrue(connection.read_response().body == self.large)
 
 
+    def test_memory_while_requests_pour_in(self):
+        """Whatever a client pipelines without reading, we stop reading, too."""
+        pid = self.daemon.worker_pids[0]
+        fetch(self.address, "/small.bin")
+        before = memory_bytes(pid)
+        with Connection(self.address, timeout=1, receive_buffer=4096) as connection:
+            with self.assertRaises(WireError):
+                for _ in range(1024):
+                    connection.send(request("/large.bin") * 1600)
+            self.assertLess(memory_bytes(pid) - before, 16 << 20)
+        self.assertEqual(fetch(self.address, "/small.bin").body, self.small)
+
+    def test_an_expectation_behind_other_requests(self):
+        """10.1.1: the answers that are owed come first, then the 100, then the answer to it."""
+        held_back = request("/echo", "POST", ["Content-Length: 5", "Expect: 100-continue"])
+        with Connection(self.address) as connection:
+            connection.send(request("/large.bin") + request("/none") + held_back)
+            self.assertTrue(connection.read_response().body == self.large)
+            self.assertEqual(connection.read_response().status, 404)
+            self.assertEqual(connection.read_head("POST").status, 100)
+            connection.send(b"hello" + request("/small.bin"))
+            self.assertEqual(connection.read_response("POST").body, b"hello")
+            self.assertEqual(connection.read_response().body, self.small)
+
+
 class HalfClose(Site):
     def test_request_then_fin(self):
         with Connection(self.address) as connection:
@@ -208,6 +238,23 @@ class HalfClose(Site):
         with Connection(self.address) as connection:
             connection.half_close()
             connection.expect_end()
+
+
+class OldVersion(Site):
+    def test_no_chunks_to_http_1_0(self):
+        """9112 6.1: what has no known length ends with the connection there."""
+        for fields in ([], ["Connection: keep-alive"]):
+            with Connection(self.address) as connection:
+                connection.send(request("/", version="1.0", fields=fields))
+                response = connection.read_response()
+                self.assertEqual(response.status, 200)
+                self.assertIsNone(response.get("Transfer-Encoding"))
+                self.assertTrue(response.until_close)
+                self.assertIn("close", response.members("Connection"))
+                self.assertIn(b"large.bin", response.body)
+        with Connection(self.address) as connection:
+            connection.send(request("/"))
+            self.assertEqual(connection.read_response().get("Transfer-Encoding"), "chunked")
 
 
 class Abrupt(Site):

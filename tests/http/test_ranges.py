@@ -3,7 +3,7 @@
 
 import suite
 import tree
-from evixd import Daemon, TestCase
+from evixd import Daemon, TestCase, configuration, host
 from wire import Connection, fetch, request
 
 WHOLE = (200, None)
@@ -135,6 +135,18 @@ class Others(Site):
         for name in ("ETag", "Last-Modified", "Content-Type"):
             self.assertEqual(part.get(name), full.get(name))
         self.assertEqual(part.get("Content-Length"), "2")
+
+    def test_the_location_s_fields_are_a_206_s_too(self):
+        """15.3.7: Cache-Control, Expires and the like, as a 200 would say them."""
+        rule = {"Cache-Control": "max-age=60", "Expires": "Thu, 01 Jan 1970 00:00:00 GMT", "X-Site": "a"}
+        with Daemon(config=configuration(
+            hosts=[host(self.root, {"path": "/", "headers": rule})]
+        )) as daemon:
+            for value in ("bytes=0-9", "bytes=0-9,900-909"):
+                response = fetch(daemon.address, "/small.bin", fields=["Range: " + value])
+                self.assertEqual(response.status, 206)
+                for name, text in rule.items():
+                    self.assertEqual(response.get(name), text)
 
     def test_connection_goes_on_after_416(self):
         with Connection(self.address) as connection:
