@@ -193,16 +193,21 @@ void connection_abort(struct connection *connection)
  */
 static void end(struct connection *connection)
 {
-    bool is_unread = connection->is_refused || connection->input_length != 0 ||
-                     transport_has_unread(&connection->transport);
+    bool is_unread = connection->is_refused || connection->input_length != 0;
 
-    if (connection->input_ended || !is_unread) {
+    if (connection->input_ended) {
+        close_now(connection);
+        return;
+    }
+    /* First the end, and with it what the kernel held back for it: then nothing that comes between
+       the look and the close can destroy the response. */
+    transport_shutdown(&connection->transport);
+    if (!is_unread && !transport_has_unread(&connection->transport)) {
         close_now(connection);
         return;
     }
     connection->is_lingering = true;
     connection->input_length = 0;
-    transport_shutdown(&connection->transport);
     transport_receive(&connection->transport);
 }
 

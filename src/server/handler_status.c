@@ -12,6 +12,7 @@
 #include <stdlib.h>
 
 #include "http/negotiate.h"
+#include "server/precondition.h"
 #include "server/status_style.h"
 #include "server/status_view.h"
 #include "server/worker_state.h"
@@ -165,6 +166,8 @@ static void start(struct exchange *exchange)
         exchange_fail(exchange, 404, "the status has no such form");
         return;
     }
+    if (precondition_decides(exchange, leaf.length == 0 ? HTTP_TEXT(VARIES) : HTTP_TEXT(FRESH)))
+        return;
     if (write_status(&response.body, form, exchange) != 0) {
         exchange_fail(exchange, 503, "no memory for the status");
         return;

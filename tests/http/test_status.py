@@ -66,6 +66,13 @@ class Forms(Site):
 
 
 class Refusals(Site):
+    def test_conditions(self):
+        """9110 13.1: it is there, but never the same, so that no tag is its own."""
+        for field, status in (("If-Match: *", 200), ('If-Match: "x"', 412), ("If-None-Match: *", 304),
+                              ('If-None-Match: "x"', 200)):
+            for target in ("/status", "/status/json"):
+                self.assertEqual(fetch(self.address, target, fields=[field]).status, status, field)
+
     def test_other_suffix(self):
         for target in ("/status/other", "/status/json/", "/status/json/x", "/status/metricsx"):
             self.assertEqual(fetch(self.address, target).status, 404, target)
