@@ -30,11 +30,11 @@ size_t http_multipart_overhead(const struct http_multipart *multipart)
 }
 
 size_t http_multipart_part(const struct http_multipart *multipart, const struct http_range *range,
-                           bool is_first, char *out)
+                           char *out)
 {
     struct http_writer writer;
     http_writer_init(&writer, out, http_multipart_overhead(multipart));
-    http_write(&writer, is_first ? HTTP_TEXT("--") : HTTP_TEXT("\r\n--"));
+    http_write(&writer, HTTP_TEXT("\r\n--"));
     http_write(&writer, boundary_of(multipart));
     http_write(&writer, HTTP_TEXT("\r\n"));
     if (multipart->media_type.length != 0)
@@ -82,7 +82,7 @@ uint64_t http_multipart_length(const struct http_multipart *multipart,
                                const struct http_range *ranges, unsigned count)
 {
     static const char end[] = "\r\n----\r\n";
-    uint64_t total = sizeof(end) - 1 + HTTP_BOUNDARY_BYTES - 2; /* the first has no CRLF before */
+    uint64_t total = sizeof(end) - 1 + HTTP_BOUNDARY_BYTES;
     for (unsigned i = 0; i < count; i++) {
         uint64_t part = head_length(multipart, &ranges[i]);
         if (__builtin_add_overflow(part, http_range_length(&ranges[i]), &part) ||

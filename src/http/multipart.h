@@ -28,9 +28,12 @@ void http_multipart_init(struct http_multipart *multipart, struct http_text medi
 /* So much is a part longer than its content, at most: room for a part's head, and for the end. */
 size_t http_multipart_overhead(const struct http_multipart *multipart);
 
-/* What comes before a part's content; returns its length. */
+/*
+ * What comes before a part's content; returns its length. Each begins with a line's end, also the
+ * first, where it is an empty preamble (RFC 2046 5.1.1): some clients count on it.
+ */
 size_t http_multipart_part(const struct http_multipart *multipart, const struct http_range *range,
-                           bool is_first, char *out);
+                           char *out);
 
 /* What comes behind the last part's content. */
 size_t http_multipart_end(const struct http_multipart *multipart, char *out);

@@ -29,7 +29,7 @@ static struct parts_body *parts_of(struct body *body)
 static void begin_part(struct parts_body *parts, struct body_piece *out)
 {
     const struct http_range *range = &parts->ranges[parts->begun];
-    size_t length = http_multipart_part(&parts->multipart, range, parts->begun == 0, parts->text);
+    size_t length = http_multipart_part(&parts->multipart, range, parts->text);
 
     body_file_aim(parts->file, range->first, http_range_length(range));
     parts->begun++;

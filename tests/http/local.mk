@@ -30,7 +30,15 @@ HTTP_MODULES = \
 	tests/http/test_status \
 	tests/http/test_timeouts
 
+# Other people's programs, which take their time: on the backends that are used.
+CLIENT_MODULES = \
+	tests/http/test_clients \
+	tests/http/test_media \
+	tests/http/test_packages
+
 HTTP_TESTS = \
+	$(CLIENT_MODULES:=-epoll.test) \
+	$(CLIENT_MODULES:=-io_uring.test) \
 	$(HTTP_MODULES:=-epoll.test) \
 	$(HTTP_MODULES:=-poll.test) \
 	$(HTTP_MODULES:=-io_uring.test) \
@@ -39,7 +47,8 @@ HTTP_TESTS = \
 
 # A browser sees the same whatever the backend is.
 DAEMON_TESTS += $(HTTP_TESTS) tests/http/test_browser-epoll.test
-EXTRA_DIST += $(HTTP_MODULES:=.py) tests/http/test_browser.py tests/http/test_instructions.py \
+EXTRA_DIST += tests/lib/clients.py
+EXTRA_DIST += $(HTTP_MODULES:=.py) $(CLIENT_MODULES:=.py) tests/http/test_browser.py tests/http/test_instructions.py \
 	tests/instructions.txt
 
 check-http: all

@@ -48,7 +48,9 @@ def dissect(response, size):
     boundary = b"--" + match[1].encode()
     if response.get("Content-Range") is not None:
         raise WireError("Content-Range in the head of a multipart answer (RFC 9110 15.3.7.2)")
-    parts, at = [], 0
+    if not response.body.startswith(b"\r\n"):
+        raise WireError("no empty line first, which zsync counts on")
+    parts, at = [], 2
     while not response.body.startswith(boundary + b"--\r\n", at):
         head = re.compile(
             re.escape(boundary) + rb"\r\nContent-Type: ([^\r\n]+)\r\nContent-Range: bytes (\d+)-(\d+)/(\d+)\r\n\r\n"
@@ -169,9 +171,9 @@ class Large(Site):
             connection.send(request("/sparse.bin", fields=["Range: bytes=%d-%d,%d-%d" % (ranges[0] + ranges[1])]))
             response = connection.read_head()
             boundary = response.get("Content-Type").partition("boundary=")[2]
-            heads = ["--%s\r\nContent-Type: application/octet-stream\r\nContent-Range: bytes %d-%d/%d\r\n\r\n"
+            heads = ["\r\n--%s\r\nContent-Type: application/octet-stream\r\nContent-Range: bytes %d-%d/%d\r\n\r\n"
                      % (boundary, first, last, size) for first, last in ranges]
-            length = (5 << 30) + len("".join(heads)) + len("\r\n\r\n--%s--\r\n" % boundary)
+            length = (5 << 30) + len("".join(heads)) + len("\r\n--%s--\r\n" % boundary)
             self.assertEqual(response.get("Content-Length"), str(length))
             self.assertEqual(connection.take(len(heads[0])), heads[0].encode())
             self.assertEqual(connection.take(7), b"middle\0")

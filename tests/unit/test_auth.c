@@ -268,8 +268,10 @@ static struct auth_realm *realm;
 
 static void open_auth(const char *users)
 {
+    const struct evix_options options = {.backend = EVIX_BACKEND_EPOLL};
+
     write_users(users);
-    ck_assert_int_eq(evix_loop_new(&loop, NULL), 0);
+    ck_assert_int_eq(evix_loop_new(&loop, &options), 0);
     ck_assert_int_eq(auth_new(&auth, loop, false), 0);
     ck_assert_int_eq(auth_realm(auth, path, &realm), 0);
 }

@@ -11,7 +11,7 @@ static size_t write_all(const struct http_multipart *multipart, const struct htt
 {
     size_t length = 0;
     for (unsigned i = 0; i < count; i++) {
-        length += http_multipart_part(multipart, &ranges[i], i == 0, out + length);
+        length += http_multipart_part(multipart, &ranges[i], out + length);
         memset(out + length, 'x', http_range_length(&ranges[i]));
         length += http_range_length(&ranges[i]);
     }
@@ -26,7 +26,7 @@ START_TEST(as_the_rfc_shows_it)
 
     http_multipart_init(&multipart, HTTP_TEXT("text/plain"), 100, 0xfedcba9876543210);
     size_t length = write_all(&multipart, ranges, 2, out);
-    ck_text_eq(((struct http_text){out, length}), "--0123456789abcdef\r\n"
+    ck_text_eq(((struct http_text){out, length}), "\r\n--0123456789abcdef\r\n"
                                                   "Content-Type: text/plain\r\n"
                                                   "Content-Range: bytes 2-4/100\r\n\r\nxxx\r\n"
                                                   "--0123456789abcdef\r\n"
@@ -81,7 +81,7 @@ START_TEST(head_fits_the_overhead)
     size_t most = http_multipart_overhead(&multipart);
     char *out = malloc(most); /* of that very size, for a sanitizer to see */
     ck_assert_ptr_nonnull(out);
-    ck_assert_uint_le(http_multipart_part(&multipart, &range, false, out), most);
+    ck_assert_uint_le(http_multipart_part(&multipart, &range, out), most);
     ck_assert_uint_le(http_multipart_end(&multipart, out), most);
     free(out);
 }
