@@ -19,6 +19,7 @@ HTTP_MODULES = \
 	tests/http/test_listing \
 	tests/http/test_methods \
 	tests/http/test_multipart \
+	tests/http/test_names \
 	tests/http/test_paths \
 	tests/http/test_persistence \
 	tests/http/test_policy \

@@ -6,6 +6,7 @@ PROCESS_MODULES = \
 	tests/process/test_notify \
 	tests/process/test_privileges \
 	tests/process/test_signals \
+	tests/process/test_site \
 	tests/process/test_start \
 	tests/process/test_workers
 
