@@ -3,6 +3,8 @@
  * Tests what is said about a wrong configuration: each row is a file and the messages, whole, with
  * file and line. And includes, since the lines must survive them.
  */
+#include <config.h>
+
 #include <check.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -256,10 +258,15 @@ static const struct {
      "test.conf:2: host: no root: expected root = \"/DIRECTORY\"; for the files of its "
      "error_pages\n"},
 
+#ifdef HAVE_LIBCRYPT
     {HOST "auth = { realm = \"a \\\"b\\\"\"; users = \"none\"; password = \"x\"; };",
      "test.conf:2: auth.realm: expected a text without quotes and backslashes, found \"a \"b\"\"\n"
      "test.conf:2: auth.users: \"none\": No such file or directory\n"
      "test.conf:2: unknown setting \"password\" in auth\n"},
+#else
+    {HOST "auth = { users = \"test.conf\"; };",
+     "test.conf:1: auth.users: this evixd was built without libcrypt and cannot check passwords\n"},
+#endif
 
     /* patterns and fallbacks */
     {"hosts = ( { root = \"www\"; locations = ( { path = \"/\"; files = \"a/b\"; },\n"
