@@ -218,6 +218,7 @@ struct config {
     bool seccomp;         /* workers give up the system calls that they do not need */
     const char *pid_file; /* "": none */
     struct config_error_log error_log;
+    bool cpu_affinity;
     struct config_limits limits;
     struct config_timeouts timeouts;
     struct config_files files;

@@ -45,7 +45,8 @@ void descriptors_raise_limit(uint64_t connections, size_t listeners)
     if (limit.rlim_max < needed)
         log_event(LOG_LEVEL_WARNING,
                   "limits.connections = %" PRIu64 " needs %" PRIu64 " descriptors, but the hard "
-                  "limit is %" PRIu64 " (ulimit -Hn, or LimitNOFILE= of the unit)",
+                  "limit is %" PRIu64
+                  " (ulimit -Hn, or LimitNOFILE= of the unit): fewer are accepted",
                   connections, (uint64_t)needed, (uint64_t)limit.rlim_max);
     if (limit.rlim_cur >= wanted)
         return;

@@ -7,6 +7,7 @@
 
 #include "daemon/worker_process.h"
 
+#include "daemon/affinity.h"
 #include "daemon/descriptors.h"
 #include "daemon/exit_code.h"
 #include "daemon/sandbox.h"
@@ -77,9 +78,19 @@ static int confine(const void *data)
     return error;
 }
 
+/* Without it a worker serves all the same. */
+static void bind_to_cpu(const struct worker_process *process)
+{
+    int error = process->config->cpu_affinity ? affinity_bind(process->index) : 0;
+    if (error < 0)
+        log_event(LOG_LEVEL_WARNING, "worker %u cannot be bound to a CPU: %s", process->index,
+                  strerror(-error));
+}
+
 void worker_process_run(const struct worker_process *process)
 {
     reset_signals();
+    bind_to_cpu(process);
     int error = close_inherited(process);
     if (error == 0)
         error = privileges_drop(process->privileges);

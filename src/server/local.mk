@@ -25,6 +25,8 @@ src_server_libserver_a_SOURCES = \
 	src/server/counters_table.h \
 	src/server/deadline.c \
 	src/server/deadline.h \
+	src/server/descriptor_budget.c \
+	src/server/descriptor_budget.h \
 	src/server/echo_head.c \
 	src/server/echo_head.h \
 	src/server/echo_tcp.c \

@@ -11,7 +11,6 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -28,17 +27,13 @@
 #define EXIT_NO_START 2
 #define EXIT_FAILED   3
 
-/* Descriptors that the cache may keep open, and those that are neither its nor connections'. */
-#define CACHE_DESCRIPTORS_MOST 8192
-#define OTHER_DESCRIPTORS      64
-
 static const int watched_signals[WORKER_SIGNALS] = {SIGTERM, SIGQUIT, SIGINT, SIGUSR1, SIGHUP};
 
 /* ---- connections and limits -------------------------------------------------------------- */
 
 void worker_connection_opened(struct worker *worker)
 {
-    if (++worker->connection_count < worker->config->limits.connections)
+    if (++worker->connection_count < worker->budget.connections)
         return;
     counters_add(&worker->slot->data.counts[COUNTER_LIMIT_CONNECTIONS], 1);
     for (size_t i = 0; i < worker->listener_count; i++)
@@ -249,20 +244,6 @@ static size_t encode_path(const char *path, size_t length, char *out)
     return http_path_encode((struct http_text){path, length}, out);
 }
 
-/* What connections leave of the process's limit, but never less than a quarter of it. */
-static unsigned cache_descriptors(const struct config *config)
-{
-    struct rlimit limit;
-    rlim_t reserve = (rlim_t)config->limits.connections + OTHER_DESCRIPTORS, share;
-
-    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
-        return CACHE_DESCRIPTORS_MOST;
-    share = limit.rlim_cur / 4;
-    if (limit.rlim_cur > reserve && limit.rlim_cur - reserve > share)
-        share = limit.rlim_cur - reserve;
-    return share < CACHE_DESCRIPTORS_MOST ? (unsigned)share : CACHE_DESCRIPTORS_MOST;
-}
-
 static int open_store(struct worker *worker)
 {
     static const enum store_freshness freshness[] = {
@@ -274,7 +255,7 @@ static int open_store(struct worker *worker)
     worker->store_options = (struct store_options){
         .freshness = freshness[config->files.cache],
         .entries = config->files.entries,
-        .descriptors = cache_descriptors(config),
+        .descriptors = worker->budget.cached,
         .memory = config->files.memory_bytes,
         .small = (uint32_t)config->files.small_bytes,
         .mime_types = config->mime_types[0] != '\0' ? config->mime_types : NULL,
@@ -395,6 +376,7 @@ static int set_up(struct worker *worker, const struct worker_options *options)
     worker->wants_address =
         config->limits.connections_per_address != 0 || log_enabled(LOG_LEVEL_INFO);
     address_limit_init(&worker->addresses, config->limits.connections_per_address);
+    descriptor_budget_init(&worker->budget, config);
 
     int error = open_loop(worker);
     if (error == 0)

@@ -9,6 +9,7 @@
 #include "http/head.h"
 #include "server/address_limit.h"
 #include "server/clock.h"
+#include "server/descriptor_budget.h"
 #include "server/counters.h"
 #include "server/error_page.h"
 #include "server/output.h"
@@ -57,6 +58,7 @@ struct worker {
     struct echo_session *echo_sessions;
     struct access_log *access_logs; /* one a host */
     struct address_limit addresses;
+    struct descriptor_budget budget;
     unsigned connection_count; /* HTTP connections and echo sessions */
     uint64_t deadline_tick_ms; /* no timeout is shorter */
     bool wants_address;        /* somebody will ask for a client's address */

@@ -2,6 +2,7 @@
 """Workers that die: they are replaced, with back-off, and nothing queued is lost."""
 
 import os
+import re
 import signal
 import time
 
@@ -105,6 +106,29 @@ class Respawn(Site):
                 self.kill_worker(daemon, pid)
             started = time.monotonic()
         self.assertLess(time.monotonic() - started, 3 * suite.TIME_SCALE)
+
+
+class Affinity(Site):
+    def cpus(self, pid):
+        with open("/proc/%d/status" % pid, encoding="ascii") as file:
+            return re.search(r"^Cpus_allowed_list:\s*(.*)$", file.read(), re.MULTILINE).group(1)
+
+    def test_each_worker_has_its_cpu(self):
+        """Those that evixd may use, one after the other; a successor has the same."""
+        allowed = sorted(os.sched_getaffinity(0))
+        text = configuration(hosts=[host(self.root, {"path": "/"})], cpu_affinity=True)
+        with Daemon(config=text, workers=3, expect=DIED) as daemon:
+            pids = daemon.worker_pids
+            wanted = sorted(str(allowed[i % len(allowed)]) for i in range(3))
+            self.assertEqual(sorted(map(self.cpus, pids)), wanted)
+            self.kill_worker(daemon, pids[0])
+            wait_until(lambda: len(daemon.worker_pids) == 3, "three again")
+            self.assertEqual(sorted(map(self.cpus, daemon.worker_pids)), wanted)
+            self.assertEqual(fetch(daemon.address, "/small.bin").body, b"small")
+
+    def test_any_by_default(self):
+        pid, = self.daemon.worker_pids
+        self.assertEqual(self.cpus(pid), self.cpus(os.getpid()))
 
 
 class Master(Site):

@@ -12,12 +12,18 @@ tests_unit_test_log_format_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 tests_unit_test_log_format_LDADD = src/server/libserver.a src/http/libhttp.a src/log/liblog.a \
 	$(CHECK_LIBS)
 
-check_PROGRAMS += tests/unit/test_address_limit tests/unit/test_deadline tests/unit/test_output
-TESTS += tests/unit/test_address_limit tests/unit/test_deadline tests/unit/test_output
+check_PROGRAMS += tests/unit/test_address_limit tests/unit/test_deadline tests/unit/test_output \
+	tests/unit/test_descriptor_budget
+TESTS += tests/unit/test_address_limit tests/unit/test_deadline tests/unit/test_output \
+	tests/unit/test_descriptor_budget
 
 tests_unit_test_address_limit_SOURCES = tests/unit/test_address_limit.c
 tests_unit_test_address_limit_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 tests_unit_test_address_limit_LDADD = src/server/libserver.a $(CHECK_LIBS)
+
+tests_unit_test_descriptor_budget_SOURCES = tests/unit/test_descriptor_budget.c
+tests_unit_test_descriptor_budget_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+tests_unit_test_descriptor_budget_LDADD = src/server/libserver.a $(CHECK_LIBS)
 
 tests_unit_test_deadline_SOURCES = tests/unit/test_deadline.c
 tests_unit_test_deadline_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
