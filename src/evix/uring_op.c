@@ -147,6 +147,11 @@ static void enter_poll(struct uring *uring, struct evix_op *op)
 /* ---- operations that are system calls of ours, and polls where those would block ---- */
 
 /*
+ * By sendfile(2), here too. Measured with 10 MiB of the page cache to loopback, 256 KiB a call: it
+ * costs 1.1 to 1.2 ms, as do two calls of splice(2) through a pipe, which would be one more pair of
+ * descriptors for each download; the ring's splice 2.7 ms, since the kernel gives it to threads; a
+ * copy through our memory 2.9 ms.
+ *
  * 1 when all is sent or the file ended, 0 if it would block, or a negative errno. Whoever reads as
  * fast as we send is polled for as well after a while, so that others have their turn.
  */

@@ -14,6 +14,7 @@ HTTP_MODULES = \
 	tests/http/test_errors \
 	tests/http/test_files \
 	tests/http/test_framing \
+	tests/http/test_large \
 	tests/http/test_limits \
 	tests/http/test_listeners \
 	tests/http/test_listing \
@@ -29,6 +30,7 @@ HTTP_MODULES = \
 	tests/http/test_routing \
 	tests/http/test_staleness \
 	tests/http/test_status \
+	tests/http/test_teardown \
 	tests/http/test_timeouts
 
 # Other people's programs, which take their time: on the backends that are used.

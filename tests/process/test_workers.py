@@ -122,8 +122,9 @@ class Affinity(Site):
             wanted = sorted(str(allowed[i % len(allowed)]) for i in range(3))
             self.assertEqual(sorted(map(self.cpus, pids)), wanted)
             self.kill_worker(daemon, pids[0])
-            wait_until(lambda: len(daemon.worker_pids) == 3, "three again")
-            self.assertEqual(sorted(map(self.cpus, daemon.worker_pids)), wanted)
+            wait_until(
+                lambda: sorted(map(self.cpus, daemon.worker_pids)) == wanted, "three, each bound"
+            )
             self.assertEqual(fetch(daemon.address, "/small.bin").body, b"small")
 
     def test_any_by_default(self):
