@@ -43,6 +43,16 @@ static_assert(sizeof(flags_if_polled) == TRIES * sizeof(unsigned), "as many as a
 static const unsigned features =
     IORING_FEAT_NODROP | IORING_FEAT_SUBMIT_STABLE | IORING_FEAT_FAST_POLL | IORING_FEAT_EXT_ARG;
 
+/*
+ * A filter may let rings be made and not be entered: better to know now. That it is not enabled yet
+ * is the answer of a ring that may.
+ */
+static int try_to_enter(const struct io_uring *ring)
+{
+    int error = io_uring_enter((unsigned)ring->ring_fd, 0, 0, 0, NULL);
+    return error == -EBADFD ? 0 : error;
+}
+
 int evix__uring_open(struct io_uring *ring, enum uring_use use, unsigned entries,
                      unsigned completions)
 {
@@ -57,11 +67,10 @@ int evix__uring_open(struct io_uring *ring, enum uring_use use, unsigned entries
     }
     if (error < 0)
         return error == -EINVAL ? -ENOSYS : error;
-    if ((ring->features & features) != features) {
+    error = (ring->features & features) == features ? try_to_enter(ring) : -ENOSYS;
+    if (error < 0)
         io_uring_queue_exit(ring);
-        return -ENOSYS;
-    }
-    return 0;
+    return error;
 }
 
 int evix__uring_start(struct io_uring *ring)

@@ -9,6 +9,7 @@ HTTP_MODULES = \
 	tests/http/test_auth \
 	tests/http/test_bodies \
 	tests/http/test_cache \
+	tests/http/test_calls \
 	tests/http/test_conditions \
 	tests/http/test_echo \
 	tests/http/test_errors \
@@ -18,6 +19,7 @@ HTTP_MODULES = \
 	tests/http/test_limits \
 	tests/http/test_listeners \
 	tests/http/test_listing \
+	tests/http/test_many \
 	tests/http/test_methods \
 	tests/http/test_multipart \
 	tests/http/test_names \
@@ -71,3 +73,9 @@ check-large: all
 	ECHO_BYTES=1073741824 $(MAKE) $(AM_MAKEFLAGS) check-TESTS \
 	    TESTS='$(BACKENDS:%=tests/http/test_echo-%.test)'
 .PHONY: check-large
+
+# What test_calls.py preloads; a module is made a shared one only if it seems to be installed.
+check_LTLIBRARIES = tests/http/count_calls.la
+tests_http_count_calls_la_SOURCES = tests/http/count_calls.c
+tests_http_count_calls_la_CFLAGS = $(AM_CFLAGS) -D_GNU_SOURCE
+tests_http_count_calls_la_LDFLAGS = -module -avoid-version -rpath $(abs_builddir)

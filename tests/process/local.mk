@@ -3,6 +3,7 @@
 
 PROCESS_MODULES = \
 	tests/process/test_check \
+	tests/process/test_fallback \
 	tests/process/test_notify \
 	tests/process/test_privileges \
 	tests/process/test_signals \
@@ -18,3 +19,8 @@ EXTRA_DIST += $(PROCESS_MODULES:=.py)
 check-process: all
 	$(MAKE) $(AM_MAKEFLAGS) check-TESTS TESTS='$(PROCESS_TESTS)'
 .PHONY: check-process
+
+# What test_fallback.py starts the daemon by.
+check_PROGRAMS += tests/process/forbid_ring
+tests_process_forbid_ring_SOURCES = tests/process/forbid_ring.c
+tests_process_forbid_ring_CFLAGS = $(AM_CFLAGS) -D_GNU_SOURCE

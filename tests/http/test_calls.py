@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: MIT
+"""The price of requests and connections in system calls, counted in the real daemon.
+
+What liburing does is not seen: on io_uring nothing of this may be called for a request at all.
+"""
+
+import mmap
+import os
+import struct
+import tempfile
+import unittest
+
+import suite
+import tree
+from evixd import BACKEND, Daemon, TestCase, configuration, host
+from suite import TIME_SCALE
+from wire import Connection, fetch, request
+
+LIBRARY = os.path.abspath("tests/http/.libs/count_calls.so")
+NAMES = (
+    "recv", "send", "sendmsg", "epoll_ctl", "epoll_wait", "accept4", "close", "read", "setsockopt",
+    "shutdown",
+)
+ROUNDS = 200
+# Turns of the loop that have another reason: a timer, an event of inotify. One a request is more.
+STRAY = ROUNDS // 4
+# Folders above the root are watched too, and in /tmp other tests are busy.
+QUIET = "/dev/shm" if os.path.isdir("/dev/shm") else None
+
+
+@unittest.skipIf(BACKEND == "poll", "it is there to be portable, not to be cheap")
+@unittest.skipIf(TIME_SCALE != 1, "sanitizers want to be loaded first")
+@unittest.skipUnless(os.path.exists(LIBRARY), "no shared library was built to count with")
+class Calls(TestCase):
+    @classmethod
+    def serve(cls):
+        file = tempfile.NamedTemporaryFile()
+        cls.addClassCleanup(file.close)
+        file.truncate(mmap.PAGESIZE)
+        cls.counts = mmap.mmap(file.fileno(), mmap.PAGESIZE)
+        cls.addClassCleanup(cls.counts.close)
+        folder = tempfile.TemporaryDirectory(dir=QUIET)
+        cls.addClassCleanup(folder.cleanup)
+        tree.write(folder.name, "small.bin", b"s" * 1024)
+        return Daemon(
+            config=configuration(
+                hosts=[host(folder.name, {"path": "/"})],
+                error_log={"target": "stderr", "level": "notice"},
+            ),
+            env={"LD_PRELOAD": LIBRARY, "EVIXD_CALLS": file.name},
+        )
+
+    def read_counts(self):
+        return struct.unpack_from("%dL" % len(NAMES), self.counts)
+
+    def setUp(self):
+        self.assertEqual(len(fetch(self.address, "/small.bin").body), 1024)
+        self.before = self.read_counts()
+
+    def assert_calls(self, **most):
+        """At most so many of each call since the test began, and none of what is not named."""
+        made = dict(zip(NAMES, map(lambda a, b: a - b, self.read_counts(), self.before)))
+        for name in NAMES:
+            self.assertLessEqual(made[name], most.get(name, 0) + STRAY, "%s of %s" % (name, made))
+        return made
+
+    def test_requests_on_one_connection(self):
+        with Connection(self.address) as client:
+            for _ in range(ROUNDS):
+                client.send(request("/small.bin"))
+                client.read_response()
+        if BACKEND == "io_uring":
+            self.assert_calls(read=ROUNDS)
+            return
+        made = self.assert_calls(recv=ROUNDS, send=ROUNDS, epoll_wait=2 * ROUNDS, read=ROUNDS)
+        self.assertGreaterEqual(made["recv"], ROUNDS, "it counts")
+
+    def test_pipelined_requests(self):
+        """One receive and one send for all that came together."""
+        with Connection(self.address) as client:
+            for _ in range(ROUNDS):
+                client.send(request("/small.bin") * 16)
+                for _ in range(16):
+                    client.read_response()
+        if BACKEND == "io_uring":
+            self.assert_calls(read=ROUNDS)
+            return
+        made = self.assert_calls(recv=ROUNDS, send=ROUNDS, epoll_wait=2 * ROUNDS, read=ROUNDS)
+        self.assertGreaterEqual(made["send"], ROUNDS, "it counts")
+
+    def test_a_connection_for_each_request(self):
+        """Accepted, received, sent, ended, looked at for what is unread, closed; never registered."""
+        for _ in range(ROUNDS):
+            with Connection(self.address) as client:
+                client.send(request("/small.bin", fields=["Connection: close"]))
+                client.read_response()
+                client.expect_end()
+        if BACKEND == "io_uring":
+            self.assert_calls(
+                accept4=ROUNDS, recv=ROUNDS, shutdown=ROUNDS, close=ROUNDS, read=ROUNDS
+            )
+            return
+        made = self.assert_calls(
+            accept4=ROUNDS, recv=2 * ROUNDS, send=ROUNDS, shutdown=ROUNDS, close=ROUNDS,
+            read=ROUNDS, epoll_wait=2 * ROUNDS,
+        )
+        self.assertGreaterEqual(made["accept4"], ROUNDS, "it counts")
+
+
+if __name__ == "__main__":
+    suite.main()

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Runs a program to which io_uring is forbidden, as a container's filter or an old kernel would:
+ * forbid_ring CALL ERRNO PROGRAM [ARGUMENT...], where CALL is setup, enter or register.
+ * Started by test_fallback.py.
+ */
+#include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static unsigned number_of(const char *name)
+{
+    if (strcmp(name, "setup") == 0)
+        return SYS_io_uring_setup;
+    return strcmp(name, "enter") == 0 ? SYS_io_uring_enter : SYS_io_uring_register;
+}
+
+int main(int count, char **arguments)
+{
+    if (count < 4)
+        return 2;
+    unsigned error = (unsigned)atoi(arguments[2]);
+    struct sock_filter filter[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number_of(arguments[1]), 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | error),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    struct sock_fprog program = {.len = sizeof(filter) / sizeof(*filter), .filter = filter};
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||
+        prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) < 0) {
+        perror("prctl");
+        return 77;
+    }
+    execv(arguments[3], arguments + 3);
+    perror(arguments[3]);
+    return 2;
+}

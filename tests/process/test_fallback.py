@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: MIT
+"""io_uring that is forbidden, too old, or short of memory: `auto` serves all the same, and says so."""
+
+import errno
+import os
+import resource
+import unittest
+
+import suite
+import tree
+from evixd import Daemon, TestCase, configuration, features, host
+from wire import fetch
+
+FORBID = os.path.abspath("tests/process/forbid_ring")
+
+# label, the system call that fails, and how
+ROWS = (
+    ("forbidden by a filter or the sysctl", "setup", errno.EPERM),
+    ("not in the kernel", "setup", errno.ENOSYS),
+    ("older than what is asked for", "setup", errno.EINVAL),
+    ("not enough memory that may be locked", "setup", errno.ENOMEM),
+    ("rings may be made and not entered", "enter", errno.EPERM),
+    ("rings may be made and not furnished", "register", errno.EPERM),
+    ("rings have no buffers", "register", errno.EINVAL),
+)
+
+
+@unittest.skipUnless("io_uring" in features(), "io_uring is not built in")
+class Served(TestCase):
+    @classmethod
+    def setUpClass(cls):
+        pass
+
+    @classmethod
+    def tearDownClass(cls):
+        pass
+
+    def make(self):
+        self.files = self.folder()
+        tree.write(self.files, "small.bin", b"small")
+        tree.write(self.files, "large.bin", tree.content(1 << 20))
+        return Daemon(
+            config=configuration(hosts=[host(self.files, {"path": "/"})]),
+            arguments=("-b", "auto"), expect=[r"io_uring"],
+        )
+
+    def check(self, daemon):
+        for _ in range(3):
+            self.assertEqual(fetch(daemon.address, "/small.bin").body, b"small")
+            self.assertTrue(fetch(daemon.address, "/large.bin").body == tree.content(1 << 20))
+
+
+@suite.cases(ROWS)
+@unittest.skipUnless(os.path.exists(FORBID), "no program to forbid it with was built")
+class Forbidden(Served):
+    def check(self, _label, call, error):
+        daemon = self.make()
+        daemon.command[:0] = [FORBID, call, str(error)]
+        with daemon:
+            pid, = daemon.worker_pids
+            super().check(daemon)
+            self.assertEqual(daemon.worker_pids, [pid], "it did not die of it")
+            said = [line for line in daemon.log.lines if "backend io_uring is not available" in line]
+            self.assertEqual(len(said), 1, daemon.log.text())
+
+
+class Locked(Served):
+    def test_no_memory_may_be_locked(self):
+        """Since 5.12 rings do not count; before, another backend is taken."""
+        soft, hard = resource.getrlimit(resource.RLIMIT_MEMLOCK)
+        resource.setrlimit(resource.RLIMIT_MEMLOCK, (0, hard))
+        try:
+            with self.make() as daemon:
+                self.check(daemon)
+        finally:
+            resource.setrlimit(resource.RLIMIT_MEMLOCK, (soft, hard))
+
+
+if __name__ == "__main__":
+    suite.main()
