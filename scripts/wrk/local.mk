@@ -38,7 +38,11 @@ EXTRA_DIST += \
 	scripts/wrk/pipelined.lua \
 	scripts/wrk/profile \
 	scripts/wrk/ranges.lua \
-	scripts/wrk/report.lua
+	scripts/wrk/report.lua \
+	scripts/wrk/results/coldisk.svg \
+	scripts/wrk/results/coldisk.txt \
+	scripts/wrk/results/compare.svg \
+	scripts/wrk/results/compare.txt
 
 # Counts instructions, for scripts/wrk/instructions and the test that runs it.
 EXTRA_PROGRAMS += scripts/wrk/steps

@@ -99,8 +99,9 @@ class IdleConnections:
             while len(self.peers) < self.count:
                 self.open_some(min(200, self.count - len(self.peers)))
         except (OSError, http.client.HTTPException, processes.Failed) as error:
+            reached = len(self.peers)
             self.__exit__()
-            raise processes.Failed(f"idle connection {len(self.peers)}: {error}") from error
+            raise processes.Failed(f"of {reached} idle connections: {error}") from error
         return self
 
     def open_some(self, count):
