@@ -13,7 +13,7 @@
 #include "server/handler.h"
 #include "server/worker_state.h"
 
-static const char *find_file(const struct route *route, int status)
+const char *error_file_find(const struct route *route, int status)
 {
     const struct config_location *location = route->location;
 
@@ -102,7 +102,7 @@ bool error_file_answer(struct exchange *exchange, int status, const char *reason
 {
     struct worker *worker = exchange->worker;
     struct lookup *lookup = &exchange->state.error.lookup;
-    const char *path = find_file(exchange->route, status);
+    const char *path = error_file_find(exchange->route, status);
 
     if (path == NULL)
         return false;

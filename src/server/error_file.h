@@ -4,6 +4,9 @@
 
 #include "server/exchange.h"
 
+/* The file's path, or NULL: the built-in page is sent. */
+const char *error_file_find(const struct route *route, int status);
+
 /*
  * Answers an error with the file that the configuration has for it, now or later. `fields` are
  * copied, `reason` is constant. False, and nothing was done: there is none, the built-in page is to

@@ -10,6 +10,7 @@
 
 #include "http/negotiate.h"
 #include "http/response.h"
+#include "server/error_file.h"
 #include "server/static_content.h"
 #include "server/worker_state.h"
 
@@ -59,6 +60,15 @@ static bool may_be_page(const struct exchange *exchange)
     return strchr(name, '.') == NULL;
 }
 
+/* Another client would get the fallback; the built-in page says of itself that Accept decides. */
+static void fail_to_fall_back(struct exchange *exchange, const char *reason)
+{
+    bool is_own = error_file_find(exchange->route, 404) != NULL;
+
+    exchange_fail_with(exchange, 404, reason,
+                       is_own ? ROUTE_FALLBACK_VARIES : HTTP_TEXT("Vary: Sec-Fetch-Dest\r\n"));
+}
+
 static void find(struct exchange *exchange, const char *path, size_t length);
 
 /* There is nothing by that name; perhaps there is by another. */
@@ -76,15 +86,14 @@ static void answer_absent(struct exchange *exchange, const struct representation
         exchange->is_fallback = true;
         find(exchange, fallback, strlen(fallback));
     } else {
-        exchange_fail_with(exchange, absent->status, absent->reason, ROUTE_FALLBACK_VARIES);
+        fail_to_fall_back(exchange, absent->reason);
     }
 }
 
 static void answer(struct exchange *exchange, struct representation *found)
 {
     if (exchange->is_fallback && found->kind != REPRESENTATION_FILE) {
-        exchange_fail_with(exchange, 404, "neither the file nor the fallback is there",
-                           ROUTE_FALLBACK_VARIES);
+        fail_to_fall_back(exchange, "neither the file nor the fallback is there");
         return;
     }
     switch (found->kind) {
