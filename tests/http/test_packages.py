@@ -10,7 +10,7 @@ import suite
 import tree
 from clients import ClientCase, files_of, require
 
-COUNT = 25
+COUNT = 12
 
 
 class Apt(ClientCase):
@@ -49,9 +49,12 @@ class Apt(ClientCase):
             if number:
                 control += "Depends: evixd-test-0 (= %s)\n" % version
             tree.write(package, "DEBIAN/control", control)
-            tree.write(package, "usr/share/evixd-test/%d" % number, tree.content(2000 * number))
+            tree.write(package, "usr/share/evixd-test/%d" % number, tree.content(5000 * number))
             os.makedirs(folder, exist_ok=True)
             self.run_client("dpkg-deb", "--root-owner-group", "-Znone", "--build", package, folder)
+        for name in os.listdir(folder):
+            if name.endswith(".deb"):  # 9110 8.8.2.2: a date that is too fresh is no strong validator
+                os.utime(os.path.join(folder, name), (1700000000, 1700000000))
         index = self.run_client("dpkg-scanpackages", "-m", ".", "/dev/null", cwd=folder, text=False)
         tree.replace(os.path.join(folder, "Packages"), index)
         tree.replace(os.path.join(folder, "Packages.gz"), gzip.compress(index, mtime=0))
@@ -94,13 +97,13 @@ class Apt(ClientCase):
     def test_resumed(self):
         """If-Range and a range: what came before is not fetched again."""
         self.get("update")
-        text = self.get("--print-uris", "--download-only", "install", "evixd-test-24")
-        name = re.search(r"' (evixd-test-24_\S+\.deb) ", text)[1]
+        text = self.get("--print-uris", "--download-only", "install", "evixd-test-11")
+        name = re.search(r"' (evixd-test-11_\S+\.deb) ", text)[1]
         whole = files_of(self.site + "/debian")[name.encode()]
         part = tree.write(self.apt, "cache/archives/partial/" + name, whole[:20000])
         there = os.stat(os.path.join(self.site, "debian", name))
         os.utime(part, ns=(there.st_mtime_ns, there.st_mtime_ns))
-        self.get("--download-only", "install", "evixd-test-24")
+        self.get("--download-only", "install", "evixd-test-11")
         self.assertTrue(self.archives()[name.encode()] == whole)
         self.requests(r"GET /debian/(\./)?%s 206 \d+ bytes=20000-" % re.escape(name))
 
