@@ -17,14 +17,6 @@ static void on_config_error(void *data, const char *line)
     fprintf(stderr, "evixd: %s\n", line);
 }
 
-static int load(const struct command *command, struct config **config)
-{
-    const struct config_errors errors = {.report = on_config_error};
-    if (command->directory != NULL)
-        return config_from_directory(command->directory, &command->overrides, config, &errors);
-    return config_load(command->file, &command->overrides, config, &errors);
-}
-
 /* -t and -T: binds nothing, creates nothing, removes nothing. */
 static int check(const struct command *command, const struct config *config)
 {
@@ -39,11 +31,13 @@ static int check(const struct command *command, const struct config *config)
 
 static int load_and_act(const struct command *command)
 {
+    const struct config_errors errors = {.report = on_config_error};
     struct config *config;
-    if (load(command, &config) < 0)
+    if (command_load(command, &config, &errors) < 0)
         return EXIT_CODE_USAGE;
-    int code = command->action == COMMAND_RUN ? master_run(config, command->directory)
-                                              : check(command, config);
+    if (command->action == COMMAND_RUN)
+        return master_run(command, config);
+    int code = check(command, config);
     config_free(config);
     return code;
 }

@@ -37,6 +37,8 @@ void announce_in_log(const struct sockets *sockets)
 {
     for (size_t i = 0; i < sockets->config->listen_count; i++) {
         char place[SOCKETS_ADDRESS_BYTES + 16];
+        if (sockets->listeners[i].is_inherited)
+            continue;
         format_place(sockets, i, place, sizeof(place));
         if (strncmp(place, "echo on ", 8) == 0)
             log_event(LOG_LEVEL_NOTICE, "%s", place);

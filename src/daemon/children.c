@@ -9,6 +9,7 @@
 
 #include "daemon/exit_code.h"
 #include "daemon/respawn.h"
+#include "daemon/takeover.h"
 #include "daemon/worker_process.h"
 #include "log/log.h"
 #include "server/worker.h"
@@ -29,6 +30,8 @@ struct child {
     pid_t pid;                  /* 0: not running */
     int control_fd;             /* the master's end; -1: closed */
     struct counters_slot *slot; /* where it counts; NULL: not running, or none was free */
+    bool is_in_the_way;         /* of a retired one: it accepts from what passed on */
+    bool is_holding;            /* of a retired one: it still has listeners */
     bool is_ready;              /* in this life */
     bool was_ready;             /* in this life or an earlier one */
     bool wants_reopen;          /* told to open its logs anew before it was ready for the signal */
@@ -71,6 +74,28 @@ static void note_ready(struct child *child)
         children->options.events.all_ready(children->options.events.data);
 }
 
+static void note_made_way(struct child *child)
+{
+    struct children *children = child->children;
+    if (!child->is_in_the_way)
+        return;
+    child->is_in_the_way = false;
+    if (--children->in_the_way == 0)
+        children->options.events.made_way(children->options.events.data);
+}
+
+/* A retired worker has closed its listeners, or has died. */
+static void note_let_go(struct child *child)
+{
+    struct children *children = child->children;
+    note_made_way(child);
+    if (!child->is_holding)
+        return;
+    child->is_holding = false;
+    if (--children->holding == 0)
+        children->options.events.let_go(children->options.events.data);
+}
+
 static void on_control(struct evix_io *io, unsigned events)
 {
     struct child *child = EVIX_CONTAINER_OF(io, struct child, control);
@@ -82,6 +107,10 @@ static void on_control(struct evix_io *io, unsigned events)
             note_ready(child);
         else if (word == WORKER_ALIVE)
             child->is_asked = false;
+        else if (word == WORKER_MADE_WAY)
+            note_made_way(child);
+        else if (word == WORKER_LET_GO)
+            note_let_go(child);
     } else if (length == 0 || (errno != EAGAIN && errno != EINTR)) {
         close_control(child); /* the worker is about to end; SIGCHLD tells how it went */
     }
@@ -94,10 +123,10 @@ static _Noreturn void become_worker(const struct child *child, int control_fd)
     struct worker_process process = {
         .config = options->config,
         .privileges = options->privileges,
-        .listeners = sockets_of_worker(options->sockets, child->index),
+        .sockets = options->sockets,
+        .error_log = options->error_log,
         .index = child->index,
         .control_fd = control_fd,
-        .log_fd = options->log_fd,
         .counters = options->counters,
         .slot = child->slot,
     };
@@ -130,7 +159,8 @@ static int start_child(struct child *child)
     int pair[2];
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0)
         return -errno;
-    child->slot = counters_take(children->options.counters, child->index, 0);
+    child->slot =
+        counters_take(children->options.counters, child->index, children->options.generation);
     int error = fork_worker(child, pair[1]);
     close(pair[1]);
     if (error < 0) {
@@ -170,7 +200,7 @@ static void schedule_respawn(struct child *child, uint64_t lived_ms)
 static void on_respawn(struct evix_timer *timer)
 {
     struct child *child = EVIX_CONTAINER_OF(timer, struct child, respawn);
-    if (child->children->is_stopping)
+    if (child->children->is_stopping || child->children->is_retired)
         return;
     counters_note_respawn(child->children->options.counters);
     int error = start_child(child);
@@ -201,6 +231,20 @@ static bool is_stop(int status)
     return number == SIGTERM || number == SIGINT || number == SIGQUIT;
 }
 
+/* One that will have no successor. */
+static void note_last_end(struct child *child, pid_t pid, int status, int code, const char *how)
+{
+    struct children *children = child->children;
+    const struct children_events *events = &children->options.events;
+    bool is_expected = code == EXIT_CODE_CLEAN || (children->is_stopping && is_stop(status)) ||
+                       children->never_ready != 0; /* what went wrong was said, of the first */
+    log_event(is_expected ? LOG_LEVEL_DEBUG : LOG_LEVEL_WARNING, "worker %u (%ld) %s", child->index,
+              (long)pid, how);
+    note_let_go(child);
+    if (children->running == 0)
+        events->all_gone(events->data);
+}
+
 static void note_end(struct child *child, int status)
 {
     struct children *children = child->children;
@@ -215,12 +259,8 @@ static void note_end(struct child *child, int status)
     give_slot_back(child);
     children->running--;
     close_control(child);
-    if (children->is_stopping) {
-        bool is_expected = code == EXIT_CODE_CLEAN || is_stop(status);
-        log_event(is_expected ? LOG_LEVEL_DEBUG : LOG_LEVEL_WARNING, "worker %u (%ld) %s",
-                  child->index, (long)pid, how);
-        if (children->running == 0)
-            events->all_gone(events->data);
+    if (children->is_stopping || children->is_retired) {
+        note_last_end(child, pid, status, code, how);
         return;
     }
     if (children->never_ready != 0) {
@@ -234,20 +274,15 @@ static void note_end(struct child *child, int status)
               (long)pid, how, child->delay_ms);
 }
 
-void children_reap(struct children *children)
+bool children_note_end(struct children *children, pid_t pid, int status)
 {
-    for (;;) {
-        int status;
-        pid_t pid = waitpid(-1, &status, WNOHANG);
-        if (pid <= 0)
-            return;
-        for (unsigned i = 0; i < children->options.count; i++) {
-            if (children->table[i].pid == pid) {
-                note_end(&children->table[i], status);
-                break;
-            }
+    for (unsigned i = 0; i < children->options.count; i++) {
+        if (children->table[i].pid == pid) {
+            note_end(&children->table[i], status);
+            return true;
         }
     }
+    return false;
 }
 
 int children_start(struct children *children, const struct children_options *options)
@@ -272,6 +307,36 @@ int children_start(struct children *children, const struct children_options *opt
         }
     }
     return 0;
+}
+
+/* Words that cannot be sent are those to a worker that has died, which SIGCHLD tells. */
+static void send_order(const struct child *child)
+{
+    const struct children_options *options = &child->children->options;
+    for (size_t i = 0; i < options->sockets->count; i++) {
+        char word = takeover_leaves(options->sockets, child->index, i) ? WORKER_LISTENER_GOES
+                                                                       : WORKER_LISTENER_STAYS;
+        (void)!send(child->control_fd, &word, 1, MSG_NOSIGNAL | MSG_DONTWAIT);
+    }
+}
+
+void children_retire(struct children *children)
+{
+    const struct children_events *events = &children->options.events;
+    children->is_retired = true;
+    children->in_the_way = children->holding = children->running;
+    for (unsigned i = 0; i < children->options.count; i++) {
+        struct child *child = &children->table[i];
+        evix_timer_stop(&child->respawn);
+        child->is_in_the_way = child->is_holding = child->pid > 0;
+        if (child->control_fd >= 0)
+            send_order(child);
+    }
+    if (children->running != 0)
+        return;
+    events->made_way(events->data);
+    events->let_go(events->data);
+    events->all_gone(events->data);
 }
 
 void children_stop(struct children *children, int signal_number)

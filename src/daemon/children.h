@@ -9,6 +9,7 @@
  */
 
 #include "config/config.h"
+#include "daemon/error_log.h"
 #include "daemon/privileges.h"
 #include "daemon/sockets.h"
 #include "server/counters.h"
@@ -23,7 +24,9 @@ struct child;
 struct children_events {
     void (*all_ready)(void *data);              /* every worker serves, for the first time */
     void (*start_failed)(void *data, int code); /* one died before all served; none is replaced */
-    void (*all_gone)(void *data);               /* after a stop: no worker is left */
+    void (*made_way)(void *data); /* after retiring: what passed on is left to the others */
+    void (*let_go)(void *data);   /* after that: no worker has a listener any more */
+    void (*all_gone)(void *data); /* after retiring or a stop: no worker is left */
     void *data;
 };
 
@@ -34,7 +37,8 @@ struct children_options {
     struct evix_loop *loop;
     struct counters *counters;
     unsigned count;
-    int log_fd; /* kept open in the workers; -1: none */
+    unsigned generation; /* for the counters */
+    struct error_log *error_log;
     struct children_events events;
 };
 
@@ -43,6 +47,9 @@ struct children {
     struct child *table;
     unsigned running;
     unsigned never_ready; /* workers that have not served yet */
+    unsigned in_the_way;  /* retired ones that still accept from what passed on */
+    unsigned holding;     /* retired ones that still have listeners */
+    bool is_retired;
     bool is_stopping;
 };
 
@@ -50,12 +57,19 @@ struct children {
 CONFIG_MUST_CHECK int children_start(struct children *children,
                                      const struct children_options *options);
 
-/* Collects every process that has ended, strangers' too: we may be PID 1. For SIGCHLD. */
-void children_reap(struct children *children);
+/* Takes note of the end of a process; false if it is none of these. */
+bool children_note_end(struct children *children, pid_t pid, int status);
+
+/*
+ * Others have taken over: the workers finish what is in flight, and end. `sockets` of the options
+ * says which of their listeners go for good (takeover.h). made_way follows, let_go,
+ * all_gone.
+ */
+void children_retire(struct children *children);
 
 /*
  * Sends a signal that ends workers; none is started again from now on. all_gone follows, at once
- * if none runs.
+ * if none runs. Retired ones can be stopped, too.
  */
 void children_stop(struct children *children, int signal_number);
 

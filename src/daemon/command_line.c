@@ -214,6 +214,14 @@ int command_read(struct command *command, int count, char **arguments)
     }
 }
 
+int command_load(const struct command *command, struct config **out,
+                 const struct config_errors *errors)
+{
+    if (command->directory != NULL)
+        return config_from_directory(command->directory, &command->overrides, out, errors);
+    return config_load(command->file, &command->overrides, out, errors);
+}
+
 void command_fini(struct command *command)
 {
     free(command->listen);

@@ -28,6 +28,10 @@ struct command {
 CONFIG_MUST_CHECK int command_read(struct command *command, int count, char **arguments);
 void command_fini(struct command *command);
 
+/* The configuration that the command asks for, as it is now: config_load() and its kin. */
+CONFIG_MUST_CHECK int command_load(const struct command *command, struct config **out,
+                                   const struct config_errors *errors);
+
 /* To standard output. */
 void command_print_help(void);
 void command_print_version(void);

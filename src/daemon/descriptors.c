@@ -56,6 +56,18 @@ void descriptors_raise_limit(uint64_t connections, size_t listeners)
                   (uint64_t)limit.rlim_cur);
 }
 
+void descriptors_raise_locked_memory(void)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_MEMLOCK, &limit) != 0)
+        return;
+    limit.rlim_cur = limit.rlim_max = RLIM_INFINITY;
+    if (setrlimit(RLIMIT_MEMLOCK, &limit) == 0 || getrlimit(RLIMIT_MEMLOCK, &limit) != 0)
+        return;
+    limit.rlim_cur = limit.rlim_max;
+    (void)setrlimit(RLIMIT_MEMLOCK, &limit); /* else what there is has to do */
+}
+
 static int compare_descriptors(const void *left, const void *right)
 {
     int a = *(const int *)left;

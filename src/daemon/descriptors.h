@@ -19,6 +19,12 @@ __attribute__((warn_unused_result)) int descriptors_fill_standard(void);
  */
 void descriptors_raise_limit(uint64_t connections, size_t listeners);
 
+/*
+ * The same for locked memory, of which each ring of a worker takes some; root has no limit, but its
+ * workers have, for all of a user's processes together. What cannot be raised stays.
+ */
+void descriptors_raise_locked_memory(void);
+
 /* Closes everything but the standard three and these; sorts `keep`, where -1 stands for none. */
 void descriptors_close_others(int *keep, size_t count);
 

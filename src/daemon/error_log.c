@@ -2,7 +2,7 @@
 /*
  * Writes the events of all processes to where the error log goes, without ever waiting.
  * It decides neither what is logged (src/log) nor when to open the file anew (master.c).
- * master.c opens it; src/log calls it for each event.
+ * generation.c opens it; src/log calls it for each event.
  */
 
 #include "daemon/error_log.h"
@@ -32,6 +32,8 @@ struct error_log_shared {
 
 static const int syslog_levels[LOG_LEVEL_COUNT] = {LOG_ERR, LOG_WARNING, LOG_NOTICE, LOG_INFO,
                                                    LOG_DEBUG};
+
+static const struct error_log *in_use; /* the sink of this process */
 
 /* systemd names the socket that it gave us; standard error may have been redirected since. */
 static bool stderr_is_journal(void)
@@ -178,7 +180,6 @@ static void on_event(void *data, enum log_level level, const char *line, size_t 
 int error_log_open(struct error_log *log, const struct config_error_log *config)
 {
     *log = (struct error_log){.config = config, .output.fd = -1};
-    log_set_level(config->level);
     log->is_journal = config->target == CONFIG_TARGET_STDERR && stderr_is_journal();
 
     int error;
@@ -192,7 +193,6 @@ int error_log_open(struct error_log *log, const struct config_error_log *config)
     error = open_output(log, &log->output);
     if (error < 0)
         goto unmap;
-    log_set_sink(on_event, log);
     return 0;
 
 unmap:
@@ -204,6 +204,13 @@ report:
                                                        : "stderr",
               strerror(-error));
     return error;
+}
+
+void error_log_use(struct error_log *log)
+{
+    in_use = log;
+    log_set_level(log->config->level);
+    log_set_sink(on_event, log);
 }
 
 void error_log_set_started(struct error_log *log)
@@ -234,7 +241,12 @@ int error_log_descriptor(const struct error_log *log)
 
 void error_log_close(struct error_log *log)
 {
-    log_set_sink(NULL, NULL);
+    if (log->shared == NULL)
+        return;
+    if (in_use == log) {
+        log_set_sink(NULL, NULL);
+        in_use = NULL;
+    }
     log_output_close(&log->output);
     munmap(log->shared, sizeof(*log->shared));
     log->shared = NULL;

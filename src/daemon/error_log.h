@@ -29,10 +29,13 @@ struct error_log {
 };
 
 /*
- * Opens the log, and makes it the sink. `config` outlives it; the log must stay where it is. 0, or
- * a negative errno, logged to standard error.
+ * Opens the log. `config` outlives it; the log must stay where it is. 0, or a negative errno,
+ * logged to the sink that is in use.
  */
 CONFIG_MUST_CHECK int error_log_open(struct error_log *log, const struct config_error_log *config);
+
+/* Makes it the sink of this process, with its level. */
+void error_log_use(struct error_log *log);
 
 /* Start-up is over, in this process and those that it forked. */
 void error_log_set_started(struct error_log *log);
@@ -43,7 +46,8 @@ void error_log_reopen(struct error_log *log);
 /* The descriptor that a new worker has to keep, or -1. */
 int error_log_descriptor(const struct error_log *log);
 
-/* The default sink takes over again. */
+/* If it is in use, the default sink takes over again. Closing one that was not opened (all zero) is
+ * fine. */
 void error_log_close(struct error_log *log);
 
 #endif

@@ -11,8 +11,9 @@ src_daemon_libdaemon_a_SOURCES = \
 	src/daemon/descriptors.c src/daemon/descriptors.h \
 	src/daemon/error_log.c src/daemon/error_log.h \
 	src/daemon/exit_code.h \
+	src/daemon/generation.c src/daemon/generation.h \
 	src/daemon/log_files.c src/daemon/log_files.h \
-	src/daemon/master.c src/daemon/master.h \
+	src/daemon/master.c src/daemon/master.h src/daemon/master_state.h \
 	src/daemon/notify.c src/daemon/notify.h \
 	src/daemon/pid_file.c src/daemon/pid_file.h \
 	src/daemon/privileges.c src/daemon/privileges.h \
@@ -20,5 +21,8 @@ src_daemon_libdaemon_a_SOURCES = \
 	src/daemon/sandbox.c src/daemon/sandbox.h \
 	src/daemon/service.c src/daemon/service.h \
 	src/daemon/sockets.c src/daemon/sockets.h \
+	src/daemon/succession.c src/daemon/succession.h \
+	src/daemon/takeover.c src/daemon/takeover.h \
+	src/daemon/tcp_socket.c src/daemon/tcp_socket.h \
 	src/daemon/unix_socket.c src/daemon/unix_socket.h \
 	src/daemon/worker_process.c src/daemon/worker_process.h

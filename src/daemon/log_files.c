@@ -23,7 +23,7 @@ static int create_file(const char *path, const struct privileges *privileges)
 {
     int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0640);
     if (fd < 0)
-        return errno == EEXIST ? 0 : -errno;
+        return -errno;
     int error = 0;
     if (privileges->is_dropped && fchown(fd, privileges->uid, privileges->gid) != 0)
         error = -errno;
@@ -31,11 +31,27 @@ static int create_file(const char *path, const struct privileges *privileges)
     return error;
 }
 
-static int create_reported(const char *path, const struct privileges *privileges)
+/* That it can be opened now is no promise, but what cannot be is said before anything changes. */
+static int try_file(const char *path)
 {
+    int fd = open(path, O_WRONLY | O_APPEND | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
+    if (fd < 0)
+        return errno == ENXIO ? 0 : -errno; /* a pipe that nobody reads from yet */
+    close(fd);
+    return 0;
+}
+
+static int prepare(const char *path, const char *source, const struct privileges *privileges)
+{
+    const char *what = "create";
     int error = create_file(path, privileges);
+    if (error == -EEXIST) {
+        what = "open";
+        error = try_file(path);
+    }
     if (error < 0)
-        log_event(LOG_LEVEL_ERROR, "cannot create the log file %s: %s", path, strerror(-error));
+        log_event(LOG_LEVEL_ERROR, "%s%scannot %s the log file %s: %s", source,
+                  source[0] != '\0' ? ": " : "", what, path, strerror(-error));
     return error;
 }
 
@@ -43,12 +59,12 @@ int log_files_create(const struct config *config, const struct privileges *privi
 {
     int result = 0;
     if (config->error_log.target == CONFIG_TARGET_FILE)
-        result = create_reported(config->error_log.path, privileges);
+        result = prepare(config->error_log.path, config->path, privileges);
     for (size_t i = 0; i < config->host_count; i++) {
         const struct config_access_log *log = &config->hosts[i].access_log;
         int error = 0;
         if (log->target == CONFIG_TARGET_FILE)
-            error = create_reported(log->path, privileges);
+            error = prepare(log->path, config->hosts[i].source, privileges);
         if (error < 0)
             result = error;
     }

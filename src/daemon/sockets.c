@@ -1,90 +1,94 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Opens one TCP socket a worker and address, and keeps the table of all listening sockets.
- * It accepts nothing; what is particular to unix sockets is in unix_socket.c.
- * master.c opens them, children.c hands them to workers.
+ * It accepts nothing; what is particular to a kind of socket is in tcp_socket.c and unix_socket.c.
+ * generation.c opens them, children.c hands them to workers.
  */
 
 #include "daemon/sockets.h"
 
+#include "config/address.h"
+#include "daemon/tcp_socket.h"
 #include "daemon/unix_socket.h"
 #include "log/log.h"
 
 #include <assert.h>
 #include <errno.h>
-#include <netdb.h>
+#include <fcntl.h>
 #include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-static int set_option(int fd, int level, int option, int value)
-{
-    return setsockopt(fd, level, option, &value, sizeof(value)) == 0 ? 0 : -errno;
-}
-
-static void set_port(struct sockaddr_storage *address, in_port_t port)
+static void set_port(struct sockaddr_storage *address, unsigned port)
 {
     if (address->ss_family == AF_INET6)
-        ((struct sockaddr_in6 *)address)->sin6_port = port;
+        ((struct sockaddr_in6 *)address)->sin6_port = htons((uint16_t)port);
     else
-        ((struct sockaddr_in *)address)->sin_port = port;
+        ((struct sockaddr_in *)address)->sin_port = htons((uint16_t)port);
 }
 
-static in_port_t get_port(const struct sockaddr_storage *address)
+static bool is_unix(const struct sockets_listener *listener)
 {
-    return address->ss_family == AF_INET6 ? ((const struct sockaddr_in6 *)address)->sin6_port
-                                          : ((const struct sockaddr_in *)address)->sin_port;
+    return listener->wanted.ss_family == AF_UNIX;
 }
 
-/* Accepted sockets inherit TCP_NODELAY on Linux, which spares a call for each connection. */
-static int set_options(int fd, const struct config_listen *listen, int family)
+/* ---- what a table before has --------------------------------------------------------------- */
+
+static bool is_same(const struct sockets_listener *listener, const struct sockets_listener *former)
 {
-    int error = set_option(fd, SOL_SOCKET, SO_REUSEADDR, 1);
-    if (error == 0 && family == AF_INET6)
-        error = set_option(fd, IPPROTO_IPV6, IPV6_V6ONLY, listen->v6_only);
-    if (error == 0)
-        error = set_option(fd, IPPROTO_TCP, TCP_NODELAY, 1);
-    return error;
+    return former->fd_count != 0 && former->v6_only == listener->v6_only &&
+           former->wanted_length == listener->wanted_length &&
+           memcmp(&former->wanted, &listener->wanted, listener->wanted_length) == 0;
 }
 
-/*
- * The first socket of an address is bound without SO_REUSEPORT, which fails if anybody listens
- * there: with it, another evixd of the same user would be let in without a word, and get half of
- * our clients. Once it is bound, the option lets its siblings in.
- */
-static int bind_socket(int fd, const struct sockaddr_storage *address, socklen_t length,
-                       bool is_first)
+/* Two listeners may want port 0: each gets one, in their order. */
+static const struct sockets_listener *find_former(const struct sockets *sockets, size_t index,
+                                                  const struct sockets *before)
 {
-    int error;
-    if (!is_first) {
-        error = set_option(fd, SOL_SOCKET, SO_REUSEPORT, 1);
-        if (error < 0)
-            return error;
+    const struct sockets_listener *listener = &sockets->listeners[index];
+    size_t skip = 0;
+    for (size_t i = 0; i < index; i++)
+        skip += is_same(listener, &sockets->listeners[i]);
+    for (size_t i = 0; before != NULL && i < before->count; i++) {
+        if (is_same(listener, &before->listeners[i]) && skip-- == 0)
+            return &before->listeners[i];
     }
-    if (bind(fd, (const struct sockaddr *)address, length) != 0)
-        return -errno;
-    return is_first ? set_option(fd, SOL_SOCKET, SO_REUSEPORT, 1) : 0;
+    return NULL;
 }
 
-static int open_tcp(const struct config_listen *config, const struct sockaddr_storage *address,
-                    socklen_t length, bool is_first)
+/* An address that overlaps one of ours, such as [::]:80 beside 127.0.0.1:80, is not in use. */
+static bool is_our_port(const struct sockets *before, const struct sockaddr_storage *address)
 {
-    int fd = socket(address->ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    if (fd < 0)
-        return -errno;
-    int error = set_options(fd, config, address->ss_family);
-    if (error == 0)
-        error = bind_socket(fd, address, length, is_first);
-    if (error == 0 && listen(fd, (int)config->backlog) != 0)
-        error = -errno;
-    if (error == 0)
-        return fd;
-    close(fd);
-    return error;
+    unsigned port = address_port(address);
+    for (size_t i = 0; before != NULL && port != 0 && i < before->count; i++) {
+        if (address_port(&before->listeners[i].bound) == port)
+            return true;
+    }
+    return false;
 }
+
+static int inherit(struct sockets_listener *listener, const struct sockets_listener *former)
+{
+    memcpy(listener->address, former->address, sizeof(listener->address));
+    listener->bound = former->bound;
+    listener->bound_length = former->bound_length;
+    listener->device = former->device;
+    listener->inode = former->inode;
+    listener->is_shared = former->is_shared;
+    listener->is_inherited = true;
+    unsigned most = former->is_shared ? 1 : listener->fd_count;
+    listener->fd_count = most < former->fd_count ? most : former->fd_count;
+    for (unsigned i = 0; i < listener->fd_count; i++) {
+        listener->fds[i] = fcntl(former->fds[i], F_DUPFD_CLOEXEC, 0);
+        if (listener->fds[i] < 0)
+            return -errno;
+    }
+    return 0;
+}
+
+/* ---- opening ------------------------------------------------------------------------------- */
 
 /* Where IPv6 is switched off, "every address" is that of IPv4. */
 static bool falls_back_to_v4(const struct config_listen *config, int error)
@@ -92,88 +96,119 @@ static bool falls_back_to_v4(const struct config_listen *config, int error)
     return config->wildcard && (error == -EAFNOSUPPORT || error == -EADDRNOTAVAIL);
 }
 
-/* The first worker's socket; *address becomes what was really bound. */
-static int open_first_tcp(const struct config_listen *config, struct sockaddr_storage *address,
-                          socklen_t *length)
+static int open_where_free(const struct config_listen *config,
+                           const struct sockets_listener *listener, const struct sockets *before)
 {
-    int fd = open_tcp(config, address, *length, true);
+    int fd = tcp_socket_open(config, &listener->bound, listener->bound_length, true);
+    if (fd == -EADDRINUSE && is_our_port(before, &listener->bound))
+        fd = tcp_socket_open(config, &listener->bound, listener->bound_length, false);
+    return fd;
+}
+
+/* The first worker's socket; what was really bound is noted. */
+static int open_first_tcp(const struct config_listen *config, struct sockets_listener *listener,
+                          const struct sockets *before)
+{
+    int fd = open_where_free(config, listener, before);
     if (falls_back_to_v4(config, fd)) {
-        in_port_t port = get_port(address);
-        *address = (struct sockaddr_storage){.ss_family = AF_INET}; /* INADDR_ANY is zero */
-        *length = sizeof(struct sockaddr_in);
-        set_port(address, port);
-        fd = open_tcp(config, address, *length, true);
+        unsigned port = address_port(&listener->bound);
+        listener->bound = (struct sockaddr_storage){.ss_family = AF_INET}; /* INADDR_ANY is zero */
+        listener->bound_length = sizeof(struct sockaddr_in);
+        set_port(&listener->bound, port);
+        fd = open_where_free(config, listener, before);
     }
     if (fd < 0)
         return fd;
-    if (getsockname(fd, (struct sockaddr *)address, length) == 0)
+    if (getsockname(fd, (struct sockaddr *)&listener->bound, &listener->bound_length) == 0)
         return fd;
     int error = -errno;
     close(fd);
     return error;
 }
 
-static int *socket_slot(struct sockets *sockets, unsigned worker, size_t listener)
+static int open_tcp(struct sockets_listener *listener, const struct config_listen *config,
+                    unsigned workers, const struct sockets *before)
 {
-    return &sockets->fds[worker * sockets->config->listen_count + listener];
+    listener->bound = listener->wanted;
+    listener->bound_length = listener->wanted_length;
+    int fd = open_first_tcp(config, listener, before);
+    if (fd < 0)
+        return fd;
+    listener->fds[0] = fd;
+    listener->fd_count = workers;
+    return tcp_socket_describe(&listener->bound, listener->bound_length, listener->address,
+                               sizeof(listener->address));
 }
 
-/* HOST:PORT with both as numbers, IPv6 in brackets. */
-static int format_address(const struct sockaddr_storage *address, socklen_t length,
-                          char out[SOCKETS_ADDRESS_BYTES])
+/*
+ * The sockets that are not there yet. While they may still have to go, because the rest of the
+ * configuration turns out not to work, nobody is sent to them.
+ */
+static int open_more(struct sockets_listener *listener, const struct config_listen *config,
+                     unsigned first, unsigned workers)
 {
-    char host[64], port[8];
-    if (getnameinfo((const struct sockaddr *)address, length, host, sizeof(host), port,
-                    sizeof(port), NI_NUMERICHOST | NI_NUMERICSERV) != 0)
-        return -EAFNOSUPPORT;
-    snprintf(out, SOCKETS_ADDRESS_BYTES, address->ss_family == AF_INET6 ? "[%s]:%s" : "%s:%s", host,
-             port);
+    if (listener->is_shared || first >= workers)
+        return 0;
+    if (listener->is_inherited)
+        (void)!tcp_socket_steer(listener->fds[0], first); /* without it some would wait there */
+    for (; first < workers; first++) {
+        int fd = tcp_socket_open(config, &listener->bound, listener->bound_length, false);
+        if (fd < 0)
+            return fd;
+        listener->fds[first] = fd;
+        listener->fd_count = first + 1;
+    }
     return 0;
 }
 
-static int open_tcp_listener(struct sockets *sockets, size_t index)
+static int open_unix(struct sockets_listener *listener, const struct config_listen *config)
 {
-    const struct config_listen *config = &sockets->config->listen[index];
-    struct sockaddr_storage address = config->sockaddr;
-    socklen_t length = config->sockaddr_length;
-    int fd = open_first_tcp(config, &address, &length);
-    for (unsigned worker = 0;; worker++) {
-        if (fd < 0)
-            return fd;
-        *socket_slot(sockets, worker, index) = fd;
-        if (worker + 1 == sockets->workers)
-            break;
-        fd = open_tcp(config, &address, length, false);
-    }
-    return format_address(&address, length, sockets->listeners[index].address);
-}
-
-/* One descriptor, in every worker's row. */
-static int open_unix_listener(struct sockets *sockets, size_t index)
-{
-    const struct config_listen *config = &sockets->config->listen[index];
-    struct sockets_listener *listener = &sockets->listeners[index];
     int fd = unix_socket_open(config, &listener->device, &listener->inode);
     if (fd < 0)
         return fd;
-    for (unsigned worker = 0; worker < sockets->workers; worker++)
-        *socket_slot(sockets, worker, index) = fd;
-    snprintf(listener->address, SOCKETS_ADDRESS_BYTES, "%s", config->address);
+    listener->fds[0] = fd;
+    listener->fd_count = 1;
+    listener->is_shared = true;
+    listener->bound = listener->wanted;
+    listener->bound_length = listener->wanted_length;
+    snprintf(listener->address, sizeof(listener->address), "%s", config->address);
     return 0;
 }
 
-static bool is_unix(const struct config_listen *config)
+static int open_listener(struct sockets *sockets, size_t index, const struct sockets *before)
 {
-    return config->sockaddr.ss_family == AF_UNIX;
+    const struct config_listen *config = &sockets->config->listen[index];
+    struct sockets_listener *listener = &sockets->listeners[index];
+    listener->wanted = config->sockaddr;
+    listener->wanted_length = config->sockaddr_length;
+    listener->v6_only = config->v6_only;
+    const struct sockets_listener *former = find_former(sockets, index, before);
+    listener->fds = malloc(sockets->workers * sizeof(*listener->fds));
+    if (listener->fds == NULL)
+        return -ENOMEM;
+    for (unsigned i = 0; i < sockets->workers; i++)
+        listener->fds[i] = -1;
+    listener->fd_count = sockets->workers;
+    int error = former != NULL      ? inherit(listener, former)
+                : is_unix(listener) ? open_unix(listener, config)
+                                    : open_tcp(listener, config, 1, before);
+    return error < 0 ? error : open_more(listener, config, listener->fd_count, sockets->workers);
 }
 
-static const char *failure_reason(const struct config_listen *config, int error)
+static const char *failure_reason(const struct sockets_listener *listener, int error)
 {
-    if (is_unix(config) && error == -EEXIST)
+    if (is_unix(listener) && error == -EEXIST)
         return "a file that is no socket stands there";
-    if (is_unix(config) && error == -ESRCH)
+    if (is_unix(listener) && error == -ESRCH)
         return "its owner or group is not known here";
     return strerror(-error);
+}
+
+static void report(const struct config_listen *listen, const char *reason)
+{
+    bool has_place = listen->source != NULL && listen->source[0] != '\0';
+    log_event(LOG_LEVEL_ERROR, "%s%scannot listen on %s: %s", has_place ? listen->source : "",
+              has_place ? ": " : "", listen->address, reason);
 }
 
 /* The kernel cuts a longer backlog down without a word, and bursts of clients then wait. */
@@ -194,70 +229,80 @@ static void warn_of_backlog(const struct config *config)
     }
 }
 
-int sockets_open(struct sockets *sockets, const struct config *config, unsigned workers)
+int sockets_open(struct sockets *sockets, const struct config *config, unsigned workers,
+                 const struct sockets *before)
 {
     assert(workers > 0);
-    *sockets = (struct sockets){.config = config};
-    size_t count = workers * config->listen_count;
-    int error = -ENOMEM;
+    *sockets = (struct sockets){.config = config, .workers = workers};
     sockets->listeners = calloc(config->listen_count, sizeof(*sockets->listeners));
-    sockets->fds = malloc(count * sizeof(*sockets->fds));
-    if (sockets->listeners == NULL || sockets->fds == NULL)
-        goto close_sockets;
-    for (size_t i = 0; i < count; i++)
-        sockets->fds[i] = -1;
-    sockets->workers = workers;
-
-    for (size_t i = 0; i < config->listen_count; i++) {
-        const struct config_listen *listen = &config->listen[i];
-        error = is_unix(listen) ? open_unix_listener(sockets, i) : open_tcp_listener(sockets, i);
+    if (sockets->listeners == NULL)
+        return -ENOMEM;
+    for (; sockets->count < config->listen_count; sockets->count++) {
+        const struct config_listen *listen = &config->listen[sockets->count];
+        int error = open_listener(sockets, sockets->count, before);
         if (error < 0) {
-            log_event(LOG_LEVEL_ERROR, "cannot listen on %s: %s", listen->address,
-                      failure_reason(listen, error));
-            goto close_sockets;
+            report(listen, failure_reason(&sockets->listeners[sockets->count], error));
+            sockets->count++; /* what there is of this one is closed, too */
+            sockets_close(sockets);
+            return error;
         }
     }
     warn_of_backlog(config);
     return 0;
-
-close_sockets:
-    sockets_close(sockets);
-    return error;
 }
 
-const int *sockets_of_worker(const struct sockets *sockets, unsigned worker)
-{
-    assert(worker < sockets->workers);
-    return &sockets->fds[worker * sockets->config->listen_count];
-}
-
-static void close_listener(struct sockets *sockets, size_t index)
+int sockets_descriptor(const struct sockets *sockets, unsigned worker, size_t index)
 {
     const struct sockets_listener *listener = &sockets->listeners[index];
-    bool was_open = *socket_slot(sockets, 0, index) >= 0;
-    bool is_shared = is_unix(&sockets->config->listen[index]);
-    for (unsigned worker = 0; worker < sockets->workers; worker++) {
-        int *fd = socket_slot(sockets, worker, index);
-        if (*fd >= 0 && (worker == 0 || !is_shared))
-            close(*fd);
-        *fd = -1;
+    assert(worker < sockets->workers);
+    return listener->fds[listener->is_shared ? 0 : worker];
+}
+
+/* ---- closing ------------------------------------------------------------------------------- */
+
+static void release(struct sockets_listener *listener)
+{
+    for (unsigned i = 0; listener->fds != NULL && i < listener->fd_count; i++) {
+        if (listener->fds[i] >= 0)
+            close(listener->fds[i]);
+        listener->fds[i] = -1;
     }
-    if (was_open && is_shared)
-        unix_socket_remove(&sockets->config->listen[index], listener->device, listener->inode);
+}
+
+static void stop_listening(struct sockets_listener *listener)
+{
+    bool is_open = listener->fds != NULL && listener->fd_count != 0 && listener->fds[0] >= 0;
+    if (is_open && is_unix(listener))
+        unix_socket_remove(&listener->wanted, listener->device, listener->inode);
+    for (unsigned i = 0; is_open && !is_unix(listener) && i < listener->fd_count; i++) {
+        if (listener->fds[i] >= 0)
+            (void)!tcp_socket_refuse(listener->fds[i]); /* else one may come just too late */
+    }
+    release(listener);
+}
+
+void sockets_release(struct sockets *sockets)
+{
+    for (size_t i = 0; i < sockets->count; i++)
+        release(&sockets->listeners[i]);
 }
 
 void sockets_stop_listening(struct sockets *sockets)
 {
-    if (sockets->workers == 0)
-        return;
-    for (size_t i = 0; i < sockets->config->listen_count; i++)
-        close_listener(sockets, i);
+    for (size_t i = 0; i < sockets->count; i++)
+        stop_listening(&sockets->listeners[i]);
 }
 
 void sockets_close(struct sockets *sockets)
 {
-    sockets_stop_listening(sockets);
+    for (size_t i = 0; i < sockets->count; i++) {
+        struct sockets_listener *listener = &sockets->listeners[i];
+        if (listener->is_inherited || listener->kept_count != 0)
+            release(listener);
+        else
+            stop_listening(listener);
+        free(listener->fds);
+    }
     free(sockets->listeners);
-    free(sockets->fds);
     *sockets = (struct sockets){0};
 }

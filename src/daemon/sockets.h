@@ -3,9 +3,12 @@
 #define EVIXD_DAEMON_SOCKETS_H
 
 /*
- * The listening sockets of all workers. The master opens and keeps them: a worker that dies leaves
- * its queue of connections to its successor. Over TCP each worker has a socket of its own
+ * The listening sockets of one configuration. The master opens and keeps them: a worker that dies
+ * leaves its queue of connections to its successor. Over TCP each worker has a socket of its own
  * (SO_REUSEPORT); a unix socket is one that all share.
+ *
+ * When one configuration follows another, the sockets of the addresses that both have are the
+ * same: takeover.h says how they pass on, and how the rest goes.
  */
 
 #include "config/config.h"
@@ -16,34 +19,51 @@
 struct sockets_listener {
     char address[SOCKETS_ADDRESS_BYTES]; /* really bound: with the port that the kernel chose for 0
                                           */
-    dev_t device;                        /* of a unix socket's file, so that only ours is removed */
+    /* Private: as configured, by which the address is known again, and as bound. */
+    struct sockaddr_storage wanted, bound;
+    socklen_t wanted_length, bound_length;
+    bool v6_only;
+    dev_t device; /* of a unix socket's file, so that only ours is removed */
     ino_t inode;
+    bool is_shared;      /* one descriptor for all workers */
+    bool is_inherited;   /* from a table before this one, to which it still belongs */
+    int *fds;            /* one a worker, or the one; -1: closed */
+    unsigned fd_count;   /* 0: not opened */
+    unsigned kept_count; /* how many of them pass on: takeover.h */
 };
 
 struct sockets {
-    const struct config *config; /* private, as all here but the addresses */
+    const struct config *config; /* NULL: they came from another process */
     struct sockets_listener *listeners;
-    int *fds; /* worker by worker, in the order of the listeners; -1: closed */
+    size_t count;
     unsigned workers;
 };
 
 /*
- * Opens everything: non-blocking, close-on-exec, listening. `config` outlives the sockets. 0, or a
- * negative errno after one line in the log; then nothing is left open.
+ * Opens everything that the configuration wants: non-blocking, close-on-exec, listening. What
+ * `before` (NULL: nothing) has is taken from there, by descriptors of its own; `before` itself
+ * stays as it is. `config` outlives the sockets. 0, or a negative errno after one line in the log;
+ * then nothing is left open.
  */
 CONFIG_MUST_CHECK int sockets_open(struct sockets *sockets, const struct config *config,
-                                   unsigned workers);
+                                   unsigned workers, const struct sockets *before);
 
-/* The descriptors of one worker, as many as the configuration has listeners. */
-const int *sockets_of_worker(const struct sockets *sockets, unsigned worker);
+/* The descriptor that a worker accepts from. */
+int sockets_descriptor(const struct sockets *sockets, unsigned worker, size_t listener);
+
+/* Closes the descriptors, and leaves files of unix sockets where they are. */
+void sockets_release(struct sockets *sockets);
 
 /*
- * Closes the master's descriptors (workers have theirs) and removes the files of unix sockets that
- * are still ours. Calling it twice is fine.
+ * The end: keeps new connections away, closes the descriptors (workers have theirs), removes the
+ * files of unix sockets that are still ours. Calling it twice is fine.
  */
 void sockets_stop_listening(struct sockets *sockets);
 
-/* The same, and frees the rest. */
+/*
+ * Releases what passed on or belongs to a table before, stops listening on the rest, and frees
+ * all. An all-zero table is fine.
+ */
 void sockets_close(struct sockets *sockets);
 
 #endif

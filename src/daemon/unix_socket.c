@@ -13,9 +13,14 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+static const char *path_of(const struct sockaddr_storage *address)
+{
+    return ((const struct sockaddr_un *)address)->sun_path;
+}
+
 static const char *socket_path(const struct config_listen *listen)
 {
-    return ((const struct sockaddr_un *)&listen->sockaddr)->sun_path;
+    return path_of(&listen->sockaddr);
 }
 
 /* 0 if nobody answers at the socket, -EADDRINUSE if somebody does, or another error. */
@@ -128,10 +133,9 @@ close_socket:
     return error;
 }
 
-void unix_socket_remove(const struct config_listen *listen, dev_t device, ino_t inode)
+void unix_socket_remove(const struct sockaddr_storage *address, dev_t device, ino_t inode)
 {
     struct stat status;
-    if (lstat(socket_path(listen), &status) == 0 && status.st_dev == device &&
-        status.st_ino == inode)
-        unlink(socket_path(listen));
+    if (lstat(path_of(address), &status) == 0 && status.st_dev == device && status.st_ino == inode)
+        unlink(path_of(address));
 }

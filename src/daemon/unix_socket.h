@@ -14,6 +14,6 @@ CONFIG_MUST_CHECK int unix_socket_open(const struct config_listen *listen, dev_t
                                        ino_t *inode);
 
 /* Removes the socket's file if it is still that one. */
-void unix_socket_remove(const struct config_listen *listen, dev_t device, ino_t inode);
+void unix_socket_remove(const struct sockaddr_storage *address, dev_t device, ino_t inode);
 
 #endif

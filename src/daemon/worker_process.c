@@ -20,23 +20,34 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 
 /*
  * The copies of the master's descriptors: while a worker held the other ends of its siblings'
  * control streams, none of them would see the master's end.
  */
-static int close_inherited(const struct worker_process *process)
+static int close_inherited(const struct worker_process *process, const int *listeners)
 {
     size_t count = process->config->listen_count;
     int *keep = calloc(count + 2, sizeof(*keep));
     if (keep == NULL)
         return -ENOMEM;
-    memcpy(keep, process->listeners, count * sizeof(*keep));
+    memcpy(keep, listeners, count * sizeof(*keep));
     keep[count] = process->control_fd;
-    keep[count + 1] = process->log_fd;
+    keep[count + 1] = error_log_descriptor(process->error_log);
     descriptors_close_others(keep, count + 2);
     free(keep);
     return 0;
+}
+
+/*
+ * A worker that is stopped (SIGSTOP, a debugger) does not see that its control stream has ended,
+ * and would hold the port for good: so the kernel wakes it when the master is gone. To one that
+ * runs the signal says nothing. It has to be asked for after the change of user, which undoes it.
+ */
+static int wake_without_master(void)
+{
+    return prctl(PR_SET_PDEATHSIG, SIGCONT) == 0 ? 0 : -errno;
 }
 
 /*
@@ -87,13 +98,32 @@ static void bind_to_cpu(const struct worker_process *process)
                   strerror(-error));
 }
 
-void worker_process_run(const struct worker_process *process)
+static int prepare(const struct worker_process *process, const int *listeners)
 {
-    reset_signals();
+    error_log_use(process->error_log);
     bind_to_cpu(process);
-    int error = close_inherited(process);
+    int error = close_inherited(process, listeners);
     if (error == 0)
         error = privileges_drop(process->privileges);
+    if (error == 0)
+        error = wake_without_master();
+    return error;
+}
+
+static int *find_listeners(const struct worker_process *process)
+{
+    size_t count = process->config->listen_count;
+    int *listeners = calloc(count, sizeof(*listeners));
+    for (size_t i = 0; listeners != NULL && i < count; i++)
+        listeners[i] = sockets_descriptor(process->sockets, process->index, i);
+    return listeners;
+}
+
+void worker_process_run(const struct worker_process *process)
+{
+    int *listeners = find_listeners(process);
+    reset_signals();
+    int error = listeners != NULL ? prepare(process, listeners) : -ENOMEM;
     if (error < 0) {
         log_event(LOG_LEVEL_ERROR, "worker %u cannot start: %s", process->index, strerror(-error));
         exit(EXIT_CODE_START);
@@ -101,7 +131,7 @@ void worker_process_run(const struct worker_process *process)
     struct worker_options options = {
         .config = process->config,
         .index = process->index,
-        .listeners = process->listeners,
+        .listeners = listeners,
         .listener_count = process->config->listen_count,
         .control_fd = process->control_fd,
         .counters = process->counters,
@@ -109,5 +139,7 @@ void worker_process_run(const struct worker_process *process)
         .confine = confine,
         .confine_data = process,
     };
-    exit(worker_run(&options));
+    int code = worker_run(&options);
+    free(listeners);
+    exit(code);
 }

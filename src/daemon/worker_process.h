@@ -3,17 +3,18 @@
 #define EVIXD_DAEMON_WORKER_PROCESS_H
 
 #include "config/config.h"
+#include "daemon/error_log.h"
 #include "daemon/privileges.h"
+#include "daemon/sockets.h"
 
 /* What a process needs to become a worker. */
 struct worker_process {
     const struct config *config;
     const struct privileges *privileges;
-    const int *listeners; /* one a config listener */
+    const struct sockets *sockets;
+    struct error_log *error_log;
     unsigned index;
-    int control_fd; /* ends with the master, however that ends: no PR_SET_PDEATHSIG is needed, whose
-                       signal would come on top, and look like an order to stop at once */
-    int log_fd;     /* -1: none */
+    int control_fd; /* ends with the master, however that ends */
     struct counters *counters;
     struct counters_slot *slot; /* NULL: none was free */
 };

@@ -16,9 +16,6 @@
 #include "server/http1.h"
 #include "server/worker_state.h"
 
-/* How long a stopping worker waits for the first request of a connection. */
-#define RETIRE_MS 500
-
 /* With what malloc(3) adds, what an idle connection costs the process: 400 bytes at most. */
 static_assert(sizeof(struct connection) <= 376, "an idle connection is small");
 
@@ -196,7 +193,9 @@ void connection_abort(struct connection *connection)
  */
 static void end(struct connection *connection)
 {
-    bool is_unread = connection->is_refused || connection->input_length != 0;
+    /* Of a worker that ends a client knows nothing yet, unless it said itself that it is done. */
+    bool may_have_sent = connection->worker->is_stopping && !connection->is_waived;
+    bool is_unread = connection->is_refused || connection->input_length != 0 || may_have_sent;
 
     if (connection->input_ended) {
         close_now(connection);
@@ -214,16 +213,26 @@ static void end(struct connection *connection)
     transport_receive(&connection->transport);
 }
 
+/* Nothing of a request is here, nothing of a response is on its way. */
+static bool is_idle(const struct connection *connection)
+{
+    return !connection_is_busy(connection) && !connection->is_lingering &&
+           connection->input_length == 0;
+}
+
+/* A request may have been sent before its client could know that we end: it gets a moment. */
+static void wait_for_last(struct connection *connection)
+{
+    uint32_t idle_ms = retire_idle_ms(connection->worker);
+
+    deadline_start(&connection->deadline, idle_ms, idle_ms);
+}
+
 void connection_retire(struct connection *connection)
 {
     /* What is under way, or has come already, is answered: with a close, since we stop. */
-    if (connection_is_busy(connection) || connection->is_lingering || connection->input_length != 0)
-        return;
-    /* A first request may have been sent before we were told to stop: it gets a moment. */
-    if (connection->request_count == 0)
-        deadline_start(&connection->deadline, RETIRE_MS, RETIRE_MS);
-    else
-        close_now(connection);
+    if (!connection->is_closing && is_idle(connection))
+        wait_for_last(connection);
 }
 
 /* ---- the deadline ------------------------------------------------------------------------ */
@@ -265,7 +274,8 @@ static uint64_t timeout_of(const struct connection *connection)
     case WAIT_SEND:
         return timeouts->send_ms;
     case WAIT_LINGER:
-        return timeouts->linger_ms;
+        return connection->worker->is_stopping ? retire_linger_ms(connection->worker)
+                                               : timeouts->linger_ms;
     case WAIT_NOTHING:
         break;
     }
@@ -290,8 +300,11 @@ static void update_deadline(struct connection *connection, bool anew)
         return;
     set_wait(connection, wait);
     connection->progress_mark = UINT64_MAX;
-    deadline_move(&connection->deadline, evix_now_ms(connection->worker->loop),
-                  timeout_of(connection));
+    if (connection->worker->is_stopping && is_idle(connection))
+        wait_for_last(connection);
+    else
+        deadline_move(&connection->deadline, evix_now_ms(connection->worker->loop),
+                      timeout_of(connection));
     if (wait == WAIT_CONTENT)
         connection->progress_mark = connection->exchange->content_bytes;
 }
@@ -326,6 +339,17 @@ static bool moves_enough(struct connection *connection, bool was_measured)
     return true;
 }
 
+/* No request has come to a worker that ends. */
+static void end_idle(struct connection *connection)
+{
+    if (connection->worker->retire.is_finishing)
+        close_now(connection);
+    else
+        end(connection);
+    if (!connection->is_closing)
+        update_deadline(connection, false);
+}
+
 static void on_deadline(struct evix_timer *timer)
 {
     struct deadline *deadline = EVIX_CONTAINER_OF(timer, struct deadline, timer);
@@ -344,7 +368,10 @@ static void on_deadline(struct evix_timer *timer)
         return;
     }
     counters_add(&connection->worker->slot->data.timeouts[connection->wait], 1);
-    if (connection->wait == WAIT_SEND) {
+    if (connection->worker->is_stopping && is_idle(connection)) {
+        deadline_start(deadline, 0, tick_ms);
+        end_idle(connection);
+    } else if (connection->wait == WAIT_SEND) {
         char peer[CONNECTION_PEER_BYTES];
 
         log_event(LOG_LEVEL_INFO, "%s takes its response too slowly: cut off",
@@ -416,8 +443,7 @@ static bool is_leaving(const struct connection *connection)
 /* No request follows what is under way. */
 static bool is_done(const struct connection *connection)
 {
-    return connection->is_last || connection->is_refused || connection->input_ended ||
-           (connection->worker->is_stopping && connection->input_length == 0);
+    return connection->is_last || connection->is_refused || connection->input_ended;
 }
 
 bool connection_is_ending(const struct connection *connection)

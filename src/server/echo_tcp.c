@@ -176,3 +176,18 @@ void echo_tcp_close_all(struct worker *worker)
          session = session->next)
         close_session(session);
 }
+
+void echo_tcp_finish_all(struct worker *worker)
+{
+    struct echo_session *next;
+
+    for (struct echo_session *session = worker->echo_sessions; session != NULL; session = next) {
+        next = session->next;
+        if (session->sending.length == 0 && session->waiting.length == 0) {
+            close_session(session);
+            continue;
+        }
+        session->input_ended = true;
+        transport_pause(&session->transport);
+    }
+}

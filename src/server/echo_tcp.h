@@ -12,4 +12,7 @@ void echo_tcp_open(struct worker *worker, int fd);
 /* The worker stops: sessions end at once. */
 void echo_tcp_close_all(struct worker *worker);
 
+/* Ends all sessions when what they received has been sent back. */
+void echo_tcp_finish_all(struct worker *worker);
+
 #endif

@@ -60,6 +60,8 @@ static void open_client(struct listener *listener, int fd)
         echo_tcp_open(listener->worker, fd);
     else
         connection_open(listener->worker, fd, listener->port);
+    if (listener->worker->is_stopping && listener->worker->connections != NULL)
+        connection_retire(listener->worker->connections); /* the one that was opened */
 }
 
 static void on_accept(struct evix_op *op, ssize_t result)
@@ -68,9 +70,7 @@ static void on_accept(struct evix_op *op, ssize_t result)
 
     if (result >= 0) {
         worker_note_turn(listener->worker);
-        open_client(listener, (int)result);
-        if (listener->is_closed && listener->worker->connections != NULL)
-            connection_retire(listener->worker->connections); /* cancelling came too late */
+        open_client(listener, (int)result); /* closed or not: cancelling may come too late */
     } else if (result != -ECANCELED && !listener->is_closed) {
         accept_failed(listener, (int)result);
     }
@@ -131,7 +131,7 @@ void listener_resume(struct listener *listener)
 
 void listener_drain(struct listener *listener)
 {
-    for (unsigned i = 0; i < listener->config->backlog; i++) {
+    for (unsigned i = 0; !listener->is_closed && i <= listener->config->backlog; i++) {
         int fd = accept4(listener->socket.fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
 
         if (fd < 0)
@@ -140,11 +140,19 @@ void listener_drain(struct listener *listener)
     }
 }
 
-void listener_close(struct listener *listener)
+static void on_socket_closed(struct evix_socket *socket)
+{
+    struct listener *listener = EVIX_CONTAINER_OF(socket, struct listener, socket);
+
+    listener->closed(listener);
+}
+
+void listener_close(struct listener *listener, listener_closed_fn *closed)
 {
     if (listener->is_closed)
         return;
     listener->is_closed = true;
+    listener->closed = closed;
     evix_timer_stop(&listener->retry);
-    evix_socket_close(&listener->socket, NULL);
+    evix_socket_close(&listener->socket, on_socket_closed);
 }

@@ -8,7 +8,10 @@
 
 #include "config/config.h"
 
+struct listener;
 struct worker;
+
+typedef void listener_closed_fn(struct listener *listener);
 
 struct listener {
     struct worker *worker;
@@ -19,6 +22,8 @@ struct listener {
     uint16_t port;           /* 0: a Unix socket */
     bool is_paused;          /* at the limit of connections, or stopping */
     bool is_closed;
+    bool is_handed_on; /* other workers accept from the same socket */
+    listener_closed_fn *closed;
     uint64_t say_next_ms; /* when it may be said again that descriptors ran out */
 };
 
@@ -33,6 +38,7 @@ void listener_resume(struct listener *listener);
 /* Takes what is in the backlog: clients that were there before the end are still served. */
 void listener_drain(struct listener *listener);
 
-void listener_close(struct listener *listener);
+/* Stops accepting; `closed` is called when the descriptor is. Once closed, it stays that. */
+void listener_close(struct listener *listener, listener_closed_fn *closed);
 
 #endif

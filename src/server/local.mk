@@ -63,6 +63,8 @@ src_server_libserver_a_SOURCES = \
 	src/server/log_output.h \
 	src/server/log_piece.h \
 	src/server/output.c \
+	src/server/retire.c \
+	src/server/retire.h \
 	src/server/output.h \
 	src/server/password.c \
 	src/server/password.h \

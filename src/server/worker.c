@@ -18,7 +18,6 @@
 #include "http/uri.h"
 #include "log/log.h"
 #include "server/access_log.h"
-#include "server/echo_tcp.h"
 #include "server/http1.h"
 #include "server/listener.h"
 #include "server/worker_state.h"
@@ -26,6 +25,10 @@
 /* Exit codes, design: could not start, failed while running. */
 #define EXIT_NO_START 2
 #define EXIT_FAILED   3
+
+/* How often and after what a ring is tried to be had again. */
+#define RING_TRIES    20
+#define RING_PAUSE_NS 25000000
 
 static const int watched_signals[WORKER_SIGNALS] = {SIGTERM, SIGQUIT, SIGINT, SIGUSR1, SIGHUP};
 
@@ -104,54 +107,6 @@ static int open_counters(struct worker *worker, const struct worker_options *opt
 
 /* ---- stopping ---------------------------------------------------------------------------- */
 
-/* What keeps the loop alive but the connections: without it the loop ends with the last one. */
-static void close_standing(struct worker *worker)
-{
-    for (size_t i = 0; i < worker->listener_count; i++)
-        listener_close(&worker->listeners[i]);
-    evix_io_stop(&worker->control);
-    for (size_t i = 0; i < WORKER_SIGNALS; i++)
-        evix_unref(&worker->signals[i].signal.handle);
-}
-
-static void stop_now(struct worker *worker)
-{
-    worker->is_stopping = true;
-    close_standing(worker);
-    echo_tcp_close_all(worker);
-    for (struct connection *connection = worker->connections; connection != NULL;
-         connection = connection->next)
-        connection_abort(connection);
-}
-
-static void on_shutdown_timeout(struct evix_timer *timer)
-{
-    struct worker *worker = EVIX_CONTAINER_OF(timer, struct worker, shutdown_timer);
-
-    counters_add(&worker->slot->data.counts[COUNTER_TIMEOUT_SHUTDOWN], worker->connection_count);
-    log_event(LOG_LEVEL_NOTICE, "worker %u: %u connections are cut off by timeouts.shutdown",
-              worker->index, worker->connection_count);
-    stop_now(worker);
-}
-
-static void stop_gracefully(struct worker *worker)
-{
-    uint32_t most_ms = worker->config->timeouts.shutdown_ms;
-
-    worker->is_stopping = true;
-    for (size_t i = 0; i < worker->listener_count; i++)
-        listener_drain(&worker->listeners[i]);
-    close_standing(worker);
-    echo_tcp_close_all(worker);
-    for (struct connection *connection = worker->connections; connection != NULL;
-         connection = connection->next)
-        connection_retire(connection);
-    if (most_ms != 0) {
-        evix_timer_start(&worker->shutdown_timer, most_ms, 0);
-        evix_unref(&worker->shutdown_timer.handle);
-    }
-}
-
 static void on_signal(struct evix_signal *signal, int number)
 {
     struct worker *worker = EVIX_CONTAINER_OF(signal, struct worker_signal, signal)->worker;
@@ -159,13 +114,13 @@ static void on_signal(struct evix_signal *signal, int number)
     switch (number) {
     case SIGTERM:
     case SIGQUIT:
-        if (worker->is_stopping)
-            stop_now(worker);
+        if (worker->retire.is_finishing)
+            retire_now(worker);
         else
-            stop_gracefully(worker);
+            retire_finish(worker);
         break;
     case SIGINT:
-        stop_now(worker);
+        retire_now(worker);
         break;
     case SIGUSR1:
         for (size_t i = 0; i < worker->config->host_count; i++)
@@ -177,30 +132,35 @@ static void on_signal(struct evix_signal *signal, int number)
 }
 
 /* A master that can't be told has gone, which on_control() sees. */
-static void say(int control_fd, enum worker_word word)
+void worker_say(const struct worker *worker, enum worker_word word)
 {
     char byte = (char)word;
-    if (control_fd >= 0)
-        (void)!write(control_fd, &byte, 1);
+
+    if (worker->control.fd >= 0)
+        (void)!write(worker->control.fd, &byte, 1);
 }
 
 /* The other end is the master's: its end means that the master is gone, however that came. */
 static void on_control(struct evix_io *io, unsigned events)
 {
     struct worker *worker = EVIX_CONTAINER_OF(io, struct worker, control);
-    char word;
-    ssize_t length = read(io->fd, &word, 1);
+    char words[64];
+    ssize_t length = read(io->fd, words, sizeof(words));
 
     (void)events;
-    if (length > 0 && word == WORKER_ASKED)
-        say(io->fd, WORKER_ALIVE);
+    for (ssize_t i = 0; i < length; i++) {
+        if (words[i] == WORKER_ASKED)
+            worker_say(worker, WORKER_ALIVE);
+        else
+            retire_take_order(worker, words[i]);
+    }
     if (length > 0 || (length < 0 && (errno == EAGAIN || errno == EINTR)))
         return;
     evix_io_stop(io);
     if (worker->is_stopping)
         return;
     log_event(LOG_LEVEL_WARNING, "worker %u: the master is gone, stopping", worker->index);
-    stop_gracefully(worker);
+    retire_finish(worker);
 }
 
 /* ---- setting up -------------------------------------------------------------------------- */
@@ -209,7 +169,32 @@ static void on_report(void *data, const char *text)
 {
     const struct worker *worker = data;
 
-    log_event(LOG_LEVEL_WARNING, "worker %u: %s", worker->index, text);
+    if (!worker->is_trying)
+        log_event(LOG_LEVEL_WARNING, "worker %u: %s", worker->index, text);
+}
+
+/*
+ * The kernel counts the memory of rings against RLIMIT_MEMLOCK of the user (again, since 6.14), and
+ * gives it back some time after the process that had a ring has ended. After a reload that may be
+ * just now, so the lack of it is not taken as final at once.
+ */
+static int open_loop_patiently(struct worker *worker, const struct evix_options *options)
+{
+    const struct timespec pause = {.tv_nsec = RING_PAUSE_NS};
+    struct evix_options with_ring = *options;
+    int error = -ENOMEM;
+
+    if (options->backend != EVIX_BACKEND_AUTO && options->backend != EVIX_BACKEND_IO_URING)
+        return evix_loop_new(&worker->loop, options);
+    with_ring.backend = EVIX_BACKEND_IO_URING;
+    worker->is_trying = true;
+    for (int i = 0; error == -ENOMEM && i < RING_TRIES; i++) {
+        if (i > 0)
+            nanosleep(&pause, NULL);
+        error = evix_loop_new(&worker->loop, &with_ring);
+    }
+    worker->is_trying = false;
+    return error == 0 ? 0 : evix_loop_new(&worker->loop, options);
 }
 
 static int open_loop(struct worker *worker)
@@ -222,7 +207,7 @@ static int open_loop(struct worker *worker)
     };
     struct evix_options options = {
         .backend = backends[worker->config->backend], .report = on_report, .report_data = worker};
-    int error = evix_loop_new(&worker->loop, &options);
+    int error = open_loop_patiently(worker, &options);
 
     if (error != 0)
         log_event(LOG_LEVEL_ERROR, "worker %u: cannot start the event loop (%s): %s", worker->index,
@@ -361,7 +346,6 @@ static int start_watchers(struct worker *worker, int control_fd)
         if (error != 0)
             return error;
     }
-    evix_timer_init(&worker->shutdown_timer, worker->loop, on_shutdown_timeout);
     worker->refreshes_by_receive = evix_loop_backend(worker->loop) != EVIX_BACKEND_IO_URING;
     evix_hook_start(&worker->batch, worker->loop, EVIX_HOOK_PREPARE, on_batch);
     evix_io_init(&worker->control, worker->loop, control_fd, on_control);
@@ -394,16 +378,17 @@ static int set_up(struct worker *worker, const struct worker_options *options)
     if (error != 0)
         return error;
     clock_init(&worker->clock, worker->loop);
+    worker->listeners = calloc(options->listener_count, sizeof(*worker->listeners));
+    if (worker->listeners == NULL)
+        return -ENOMEM;
+    worker->listener_count = options->listener_count;
+    retire_init(worker);
     error = start_watchers(worker, options->control_fd);
     if (error != 0) {
         log_event(LOG_LEVEL_ERROR, "worker %u: cannot watch signals and the master: %s",
                   worker->index, strerror(-error));
         return error;
     }
-    worker->listeners = calloc(options->listener_count, sizeof(*worker->listeners));
-    if (worker->listeners == NULL)
-        return -ENOMEM;
-    worker->listener_count = options->listener_count;
     for (size_t i = 0; i < options->listener_count; i++)
         listener_open(&worker->listeners[i], worker, &config->listen[i], options->listeners[i]);
     return 0;
@@ -439,7 +424,7 @@ static void tear_down(struct worker *worker)
             if (worker->signals[i].worker != NULL)
                 evix_signal_stop(&worker->signals[i].signal);
         evix_hook_stop(&worker->batch);
-        evix_timer_stop(&worker->shutdown_timer);
+        retire_fini(worker);
         evix_loop_free(&worker->loop);
     }
     auth_free(&worker->auth);
@@ -462,7 +447,7 @@ int worker_run(const struct worker_options *options)
         tear_down(&worker);
         return EXIT_NO_START;
     }
-    say(options->control_fd, WORKER_SERVES);
+    worker_say(&worker, WORKER_SERVES);
     error = evix_loop_run(worker.loop, EVIX_RUN_DEFAULT);
     if (error < 0)
         log_event(LOG_LEVEL_ERROR, "worker %u: the event loop failed: %s", options->index,

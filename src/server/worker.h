@@ -12,11 +12,19 @@
 struct counters;
 struct counters_slot;
 
-/* What is said on the stream between master and worker, a byte a word. */
+/*
+ * What is said on the stream between master and worker, a byte a word. The master retires a worker
+ * by as many words as there are listeners: whether each stays, with other workers, or goes for
+ * good.
+ */
 enum worker_word {
-    WORKER_SERVES = 's', /* the worker, once */
-    WORKER_ASKED = '?',  /* the master: does the loop turn? */
-    WORKER_ALIVE = '!',  /* the worker: it does */
+    WORKER_SERVES = 's',   /* the worker, once */
+    WORKER_ASKED = '?',    /* the master: does the loop turn? */
+    WORKER_ALIVE = '!',    /* the worker: it does */
+    WORKER_MADE_WAY = 'w', /* the retired worker: it accepts no more from listeners that stay */
+    WORKER_LET_GO = 'l',   /* the retired worker: all listeners are closed */
+    WORKER_LISTENER_STAYS = '=',
+    WORKER_LISTENER_GOES = '-',
 };
 
 struct worker_options {
@@ -39,6 +47,10 @@ struct worker_options {
  * not start, 3 if it failed while running (both logged). Signals: TERM and QUIT finish what is in
  * flight, for at most the configured time, and a second one stops at once; so does INT. USR1 opens
  * the access logs anew. HUP is ignored here: it is the master's.
+ *
+ * A worker that is retired makes room for others: it finishes what is in flight, too, but takes its
+ * time for idle connections, so that no request crosses a close, and goes on accepting for a moment
+ * where a listener goes for good.
  */
 int worker_run(const struct worker_options *options);
 

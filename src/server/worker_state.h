@@ -13,6 +13,7 @@
 #include "server/counters.h"
 #include "server/error_page.h"
 #include "server/output.h"
+#include "server/retire.h"
 #include "server/route.h"
 #include "server/worker.h"
 
@@ -65,11 +66,12 @@ struct worker {
     bool refreshes_by_receive; /* the backend receives while it dispatches */
     bool is_stale;             /* requests came in since the store was refreshed */
     bool is_stopping;
+    bool is_trying; /* to have a ring; what fails is not final */
 
     struct worker_signal signals[WORKER_SIGNALS];
     struct evix_io control;
     struct evix_hook batch; /* what one poll brought */
-    struct evix_timer shutdown_timer;
+    struct retire retire;
     unsigned index;
     int exit_code;
 };
@@ -91,6 +93,9 @@ static inline void worker_note_turn(struct worker *worker)
     if (evix_now_ns(worker->loop) >= worker->next_second_ns)
         worker_note_second(worker);
 }
+
+/* To the master, if there is one. */
+void worker_say(const struct worker *worker, enum worker_word word);
 
 /* A connection was opened or closed: accepting pauses at the limit and goes on below it. */
 void worker_connection_opened(struct worker *worker);

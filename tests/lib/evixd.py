@@ -167,7 +167,9 @@ class Daemon:
         self.env = dict(os.environ, **(env or {}))
         self.stdout = stdout
         self.pass_fds = pass_fds
-        self.command = [EVIXD, "-b", BACKEND, "-w", str(workers)]
+        self.command = [EVIXD]
+        if workers is not None:  # else the configuration says it, and the backend
+            self.command += ["-b", BACKEND, "-w", str(workers)]
         if config is not None:
             self.config_path = os.path.join(self.folder, "evixd.conf")
             with open(self.config_path, "w", encoding="utf-8") as file:

@@ -26,6 +26,11 @@ def write(root, name, data=b""):
     return os.fsdecode(path)
 
 
+def read(path):
+    with open(path, "rb") as file:
+        return file.read()
+
+
 def replace(path, data):
     """Puts new content in place atomically, as an editor or a deployment does."""
     with open(path + ".new~", "wb") as file:

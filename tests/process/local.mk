@@ -6,12 +6,18 @@ PROCESS_MODULES = \
 	tests/process/test_fallback \
 	tests/process/test_notify \
 	tests/process/test_privileges \
+	tests/process/test_reload \
 	tests/process/test_signals \
 	tests/process/test_site \
 	tests/process/test_start \
 	tests/process/test_workers
 
-PROCESS_TESTS = $(PROCESS_MODULES:=-epoll.test)
+# What ends workers while they have requests in hand goes by the backend, too.
+PROCESS_TESTS = \
+	$(PROCESS_MODULES:=-epoll.test) \
+	tests/process/test_reload-io_uring.test \
+	tests/process/test_signals-io_uring.test \
+	tests/process/test_workers-io_uring.test
 
 DAEMON_TESTS += $(PROCESS_TESTS)
 EXTRA_DIST += $(PROCESS_MODULES:=.py)

@@ -94,6 +94,7 @@ START_TEST(line_in_a_file)
 {
     char pattern[256];
     ck_assert_int_eq(error_log_open(&error_log, &to_file), 0);
+    error_log_use(&error_log);
     error_log_set_started(&error_log);
     log_event(LOG_LEVEL_INFO, "%s is %d", "answer", 42);
     log_event(LOG_LEVEL_DEBUG, "not at this level");
@@ -111,6 +112,7 @@ START_TEST(start_is_told_on_stderr_too)
 {
     int reader = capture_stderr(false);
     ck_assert_int_eq(error_log_open(&error_log, &to_file), 0);
+    error_log_use(&error_log);
     log_event(LOG_LEVEL_ERROR, "cannot listen");
     log_event(LOG_LEVEL_INFO, "not for the eyes of a user");
     error_log_set_started(&error_log);
@@ -126,6 +128,7 @@ START_TEST(stderr_says_it_once)
 {
     int reader = capture_stderr(false);
     ck_assert_int_eq(error_log_open(&error_log, &to_stderr), 0);
+    error_log_use(&error_log);
     log_event(LOG_LEVEL_ERROR, "cannot listen");
     ck_assert_str_eq(read_some(reader), "evixd: cannot listen\n");
     error_log_set_started(&error_log);
@@ -154,6 +157,7 @@ START_TEST(journal_gets_prefixes)
     snprintf(stream, sizeof(stream), "%ju:%ju", (uintmax_t)status.st_dev, (uintmax_t)status.st_ino);
     setenv("JOURNAL_STREAM", stream, 1);
     ck_assert_int_eq(error_log_open(&error_log, &to_stderr), 0);
+    error_log_use(&error_log);
     log_event(prefixes[_i].level, "text"); /* also while it starts */
     ck_assert_str_eq(read_some(reader), prefixes[_i].expected);
     error_log_close(&error_log);
@@ -167,6 +171,7 @@ START_TEST(foreign_journal_stream_is_no_journal)
     int reader = capture_stderr(true);
     setenv("JOURNAL_STREAM", "1:2", 1);
     ck_assert_int_eq(error_log_open(&error_log, &to_stderr), 0);
+    error_log_use(&error_log);
     error_log_set_started(&error_log);
     log_event(LOG_LEVEL_ERROR, "text");
     assert_matches(read_some(reader), "^[0-9T:.+-]* error [0-9]+: text\n$");
@@ -184,6 +189,7 @@ START_TEST(worker_follows_a_rotation)
     ck_assert_int_eq(pipe2(begun, O_CLOEXEC), 0);
     ck_assert_int_eq(pipe2(rotation, O_CLOEXEC), 0);
     ck_assert_int_eq(error_log_open(&error_log, &to_file), 0);
+    error_log_use(&error_log);
     error_log_set_started(&error_log);
     pid_t worker = fork();
     ck_assert_int_ge(worker, 0);
@@ -215,6 +221,7 @@ END_TEST
 START_TEST(failed_reopening_keeps_the_old_file)
 {
     ck_assert_int_eq(error_log_open(&error_log, &to_file), 0);
+    error_log_use(&error_log);
     error_log_set_started(&error_log);
     ck_assert_int_eq(rename(path, rotated), 0);
     ck_assert_int_eq(mkdir(path, 0700), 0);
@@ -245,6 +252,7 @@ START_TEST(stuck_reader_does_not_stop_us)
     int reader = capture_stderr(_i == 0);
     char text[65536];
     ck_assert_int_eq(error_log_open(&error_log, &to_stderr), 0);
+    error_log_use(&error_log);
     error_log_set_started(&error_log);
     for (int i = 0; i < 20000; i++)
         log_event(LOG_LEVEL_NOTICE, "line %d of many that nobody reads", i);

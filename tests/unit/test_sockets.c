@@ -125,13 +125,13 @@ START_TEST(each_worker_has_a_socket_on_the_chosen_port)
     struct config config = {.listen = &listen, .listen_count = 1};
     struct sockets sockets;
     char expected[32];
-    ck_assert_int_eq(sockets_open(&sockets, &config, 3), 0);
-    uint16_t port = port_of(sockets_of_worker(&sockets, 0)[0]);
+    ck_assert_int_eq(sockets_open(&sockets, &config, 3, NULL), 0);
+    uint16_t port = port_of(sockets_descriptor(&sockets, 0, 0));
     ck_assert_uint_ne(port, 0);
     snprintf(expected, sizeof(expected), "127.0.0.1:%u", port);
     ck_assert_str_eq(sockets.listeners[0].address, expected);
     for (unsigned worker = 0; worker < 3; worker++) {
-        int fd = sockets_of_worker(&sockets, worker)[0];
+        int fd = sockets_descriptor(&sockets, worker, 0);
         ck_assert_uint_eq(port_of(fd), port);
         ck_assert_int_eq(get_option(fd, SOL_SOCKET, SO_ACCEPTCONN), 1);
         ck_assert_int_eq(get_option(fd, SOL_SOCKET, SO_REUSEPORT), 1);
@@ -139,7 +139,7 @@ START_TEST(each_worker_has_a_socket_on_the_chosen_port)
         ck_assert_int_ne(fcntl(fd, F_GETFL) & O_NONBLOCK, 0);
         ck_assert_int_ne(fcntl(fd, F_GETFD) & FD_CLOEXEC, 0);
         for (unsigned other = 0; other < worker; other++)
-            ck_assert_int_ne(fd, sockets_of_worker(&sockets, other)[0]);
+            ck_assert_int_ne(fd, sockets_descriptor(&sockets, other, 0));
     }
     sockets_stop_listening(&sockets);
     ck_assert_int_eq(connect_v4(port), -ECONNREFUSED);
@@ -156,8 +156,8 @@ START_TEST(connections_spread_over_the_workers)
     struct config config = {.listen = &listen, .listen_count = 1};
     struct sockets sockets;
     int clients[96];
-    ck_assert_int_eq(sockets_open(&sockets, &config, 3), 0);
-    uint16_t port = port_of(sockets_of_worker(&sockets, 0)[0]);
+    ck_assert_int_eq(sockets_open(&sockets, &config, 3, NULL), 0);
+    uint16_t port = port_of(sockets_descriptor(&sockets, 0, 0));
     for (int i = 0; i < 96; i++) {
         clients[i] = connect_v4(port);
         ck_assert_int_ge(clients[i], 0);
@@ -165,7 +165,7 @@ START_TEST(connections_spread_over_the_workers)
     int total = 0;
     for (unsigned worker = 0; worker < 3; worker++) {
         int count = 0;
-        for (int fd; (fd = accept(sockets_of_worker(&sockets, worker)[0], NULL, NULL)) >= 0;
+        for (int fd; (fd = accept(sockets_descriptor(&sockets, worker, 0), NULL, NULL)) >= 0;
              count++)
             close(fd);
         ck_assert_int_gt(count, 0);
@@ -184,14 +184,14 @@ START_TEST(port_of_another_server_is_refused)
     struct config_listen first = listen_v4(0);
     struct config config = {.listen = &first, .listen_count = 1};
     struct sockets ours, theirs;
-    ck_assert_int_eq(sockets_open(&theirs, &config, 2), 0);
+    ck_assert_int_eq(sockets_open(&theirs, &config, 2, NULL), 0);
 
-    struct config_listen second = listen_v4(port_of(sockets_of_worker(&theirs, 0)[0]));
+    struct config_listen second = listen_v4(port_of(sockets_descriptor(&theirs, 0, 0)));
     struct config other = {.listen = &second, .listen_count = 1};
-    ck_assert_int_eq(sockets_open(&ours, &other, 2), -EADDRINUSE);
+    ck_assert_int_eq(sockets_open(&ours, &other, 2, NULL), -EADDRINUSE);
     ck_assert_str_eq(last_line, "cannot listen on 127.0.0.1:PORT: Address already in use");
     sockets_close(&theirs);
-    ck_assert_int_eq(sockets_open(&ours, &other, 2), 0);
+    ck_assert_int_eq(sockets_open(&ours, &other, 2, NULL), 0);
     sockets_close(&ours);
 }
 END_TEST
@@ -210,7 +210,7 @@ START_TEST(port_of_a_foreign_socket_is_refused)
     struct config_listen second = listen_v4(port_of(fd));
     struct config config = {.listen = &second, .listen_count = 1};
     struct sockets sockets;
-    ck_assert_int_eq(sockets_open(&sockets, &config, 2), -EADDRINUSE);
+    ck_assert_int_eq(sockets_open(&sockets, &config, 2, NULL), -EADDRINUSE);
     close(fd);
 }
 END_TEST
@@ -221,11 +221,11 @@ START_TEST(port_is_free_again_after_connections)
     struct config_listen first = listen_v4(0);
     struct config config = {.listen = &first, .listen_count = 1};
     struct sockets sockets;
-    ck_assert_int_eq(sockets_open(&sockets, &config, 1), 0);
-    uint16_t port = port_of(sockets_of_worker(&sockets, 0)[0]);
+    ck_assert_int_eq(sockets_open(&sockets, &config, 1, NULL), 0);
+    uint16_t port = port_of(sockets_descriptor(&sockets, 0, 0));
     int client = connect_v4(port);
     ck_assert_int_ge(client, 0);
-    struct pollfd ready = {.fd = sockets_of_worker(&sockets, 0)[0], .events = POLLIN};
+    struct pollfd ready = {.fd = sockets_descriptor(&sockets, 0, 0), .events = POLLIN};
     ck_assert_int_eq(poll(&ready, 1, 5000), 1);
     int server = accept(ready.fd, NULL, NULL);
     ck_assert_int_ge(server, 0);
@@ -237,7 +237,7 @@ START_TEST(port_is_free_again_after_connections)
 
     struct config_listen second = listen_v4(port);
     struct config again = {.listen = &second, .listen_count = 1};
-    ck_assert_int_eq(sockets_open(&sockets, &again, 2), 0);
+    ck_assert_int_eq(sockets_open(&sockets, &again, 2, NULL), 0);
     sockets_close(&sockets);
 }
 END_TEST
@@ -247,8 +247,8 @@ START_TEST(wildcard_takes_ipv4_clients)
     struct config_listen listen = listen_any(0);
     struct config config = {.listen = &listen, .listen_count = 1};
     struct sockets sockets;
-    ck_assert_int_eq(sockets_open(&sockets, &config, 2), 0);
-    int client = connect_v4(port_of(sockets_of_worker(&sockets, 0)[0]));
+    ck_assert_int_eq(sockets_open(&sockets, &config, 2, NULL), 0);
+    int client = connect_v4(port_of(sockets_descriptor(&sockets, 0, 0)));
     ck_assert_int_ge(client, 0);
     close(client);
     sockets_close(&sockets);
@@ -262,13 +262,13 @@ START_TEST(v6_only_leaves_ipv4_to_another_listener)
     pair[0].v6_only = true;
     struct config config = {.listen = pair, .listen_count = 1};
     struct sockets first, second;
-    ck_assert_int_eq(sockets_open(&first, &config, 1), 0);
-    uint16_t port = port_of(sockets_of_worker(&first, 0)[0]);
-    if (get_option(sockets_of_worker(&first, 0)[0], SOL_SOCKET, SO_DOMAIN) == AF_INET6) {
+    ck_assert_int_eq(sockets_open(&first, &config, 1, NULL), 0);
+    uint16_t port = port_of(sockets_descriptor(&first, 0, 0));
+    if (get_option(sockets_descriptor(&first, 0, 0), SOL_SOCKET, SO_DOMAIN) == AF_INET6) {
         ck_assert_int_eq(connect_v4(port), -ECONNREFUSED);
         pair[1] = listen_v4(port);
         struct config other = {.listen = &pair[1], .listen_count = 1};
-        ck_assert_int_eq(sockets_open(&second, &other, 1), 0);
+        ck_assert_int_eq(sockets_open(&second, &other, 1, NULL), 0);
         sockets_close(&second);
     }
     sockets_close(&first);
@@ -281,13 +281,13 @@ START_TEST(failure_leaves_nothing_open)
     struct config_listen taken = listen_v4(0);
     struct config config = {.listen = &taken, .listen_count = 1};
     struct sockets theirs, ours;
-    ck_assert_int_eq(sockets_open(&theirs, &config, 1), 0);
+    ck_assert_int_eq(sockets_open(&theirs, &config, 1, NULL), 0);
     struct config_listen three[3] = {listen_v4(0), listen_unix(0600),
-                                     listen_v4(port_of(sockets_of_worker(&theirs, 0)[0]))};
+                                     listen_v4(port_of(sockets_descriptor(&theirs, 0, 0)))};
     struct config bad = {.listen = three, .listen_count = 3};
     int lowest = dup(0);
     close(lowest);
-    ck_assert_int_eq(sockets_open(&ours, &bad, 2), -EADDRINUSE);
+    ck_assert_int_eq(sockets_open(&ours, &bad, 2, NULL), -EADDRINUSE);
     int next = dup(0);
     close(next);
     ck_assert_int_eq(next, lowest);
@@ -304,11 +304,11 @@ START_TEST(unix_socket_has_its_mode_and_is_removed)
     struct sockets sockets;
     struct stat status;
     umask(0027);
-    ck_assert_int_eq(sockets_open(&sockets, &config, 2), 0);
+    ck_assert_int_eq(sockets_open(&sockets, &config, 2, NULL), 0);
     ck_assert_int_eq(umask(0027), 0027);
     ck_assert_int_eq(lstat(unix_path(&listen), &status), 0);
     ck_assert_uint_eq(status.st_mode & 07777, modes[_i]);
-    ck_assert_int_eq(sockets_of_worker(&sockets, 0)[0], sockets_of_worker(&sockets, 1)[0]);
+    ck_assert_int_eq(sockets_descriptor(&sockets, 0, 0), sockets_descriptor(&sockets, 1, 0));
     int client = connect_unix(&listen);
     ck_assert_int_ge(client, 0);
     close(client);
@@ -328,7 +328,7 @@ START_TEST(stale_unix_socket_is_replaced)
                      0);
     ck_assert_int_eq(listen(dead, 1), 0);
     close(dead);
-    ck_assert_int_eq(sockets_open(&sockets, &config, 1), 0);
+    ck_assert_int_eq(sockets_open(&sockets, &config, 1, NULL), 0);
     int client = connect_unix(&listen_to);
     ck_assert_int_ge(client, 0);
     close(client);
@@ -342,8 +342,8 @@ START_TEST(live_unix_socket_is_left_alone)
     listen.backlog = 1;
     struct config config = {.listen = &listen, .listen_count = 1};
     struct sockets theirs, ours;
-    ck_assert_int_eq(sockets_open(&theirs, &config, 1), 0);
-    ck_assert_int_eq(sockets_open(&ours, &config, 1), -EADDRINUSE);
+    ck_assert_int_eq(sockets_open(&theirs, &config, 1, NULL), 0);
+    ck_assert_int_eq(sockets_open(&ours, &config, 1, NULL), -EADDRINUSE);
     ck_assert_str_eq(last_line, "cannot listen on unix:s: Address already in use");
     int client = connect_unix(&listen);
     ck_assert_int_ge(client, 0);
@@ -361,7 +361,7 @@ START_TEST(other_file_is_left_alone)
     int fd = open(unix_path(&listen), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
     ck_assert_int_ge(fd, 0);
     close(fd);
-    ck_assert_int_eq(sockets_open(&sockets, &config, 1), -EEXIST);
+    ck_assert_int_eq(sockets_open(&sockets, &config, 1, NULL), -EEXIST);
     ck_assert_str_eq(last_line, "cannot listen on unix:s: a file that is no socket stands there");
     ck_assert_int_eq(lstat(unix_path(&listen), &status), 0);
     ck_assert(S_ISREG(status.st_mode));
@@ -374,9 +374,9 @@ START_TEST(socket_of_a_successor_is_not_removed)
     struct config_listen listen = listen_unix(0600);
     struct config config = {.listen = &listen, .listen_count = 1};
     struct sockets ours, successor;
-    ck_assert_int_eq(sockets_open(&ours, &config, 1), 0);
+    ck_assert_int_eq(sockets_open(&ours, &config, 1, NULL), 0);
     ck_assert_int_eq(unlink(unix_path(&listen)), 0);
-    ck_assert_int_eq(sockets_open(&successor, &config, 1), 0);
+    ck_assert_int_eq(sockets_open(&successor, &config, 1, NULL), 0);
     sockets_close(&ours);
     int client = connect_unix(&listen);
     ck_assert_int_ge(client, 0);

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef EVIXD_DAEMON_MASTER_STATE_H
+#define EVIXD_DAEMON_MASTER_STATE_H
+
+/* What the master consists of, for the files that share it. */
+
+#include "daemon/command_line.h"
+#include "daemon/generation.h"
+#include "daemon/service.h"
+#include "server/counters.h"
+
+#include <evix/post.h>
+#include <evix/signal.h>
+#include <evix/timer.h>
+
+enum master_state {
+    MASTER_STARTING, /* not every worker has served yet */
+    MASTER_SERVING,
+    MASTER_FINISHING, /* workers finish what is in flight */
+    MASTER_ENDING,    /* workers were told to stop at once */
+};
+
+/* Those that the master heeds: see master.h. */
+#define MASTER_SIGNALS 7
+
+struct master {
+    const struct command *command;
+    enum master_state state;
+    int exit_code;
+    struct evix_loop *loop;
+    struct evix_timer deadline; /* of a stop; then workers are killed */
+
+    struct counters *counters;
+    struct service service;
+    struct generation *generations; /* all that have workers, or are about to */
+    struct generation *current;     /* serves, or is about to */
+    struct generation *successor;   /* of a reload: is being started */
+    struct generation *former;      /* of a reload: still has listeners */
+    unsigned reloads;               /* that were tried */
+    bool wants_reload;              /* as soon as none is under way */
+    struct evix_post settle;        /* frees what is gone, and does what waits */
+
+    struct watched {
+        struct evix_signal watcher;
+        struct master *master;
+    } signals[MASTER_SIGNALS];
+};
+
+#endif

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Replaces the configuration in force by the next one, or leaves everything as it was.
+ * It neither opens (generation.c) nor passes sockets on (takeover.c), but decides when.
+ * master.c calls it.
+ */
+
+#include "daemon/succession.h"
+
+#include "daemon/announce.h"
+#include "daemon/master_state.h"
+#include "daemon/pid_file.h"
+#include "daemon/takeover.h"
+#include "log/log.h"
+
+#include <signal.h>
+#include <string.h>
+
+static void on_config_error(void *data, const char *line)
+{
+    (void)data;
+    log_event(LOG_LEVEL_ERROR, "%s", line);
+}
+
+static struct config *load(const struct command *command)
+{
+    const struct config_errors errors = {.report = on_config_error};
+    struct config *config;
+    return command_load(command, &config, &errors) == 0 ? config : NULL;
+}
+
+static void refuse(struct master *master)
+{
+    log_event(LOG_LEVEL_ERROR, "reload failed: the configuration in force stays");
+    service_ready(&master->service);
+}
+
+/* The next generation, with everything open. NULL, logged, with nothing left of it. */
+static struct generation *make_successor(struct master *master)
+{
+    struct generation *generation;
+    struct config *config = load(master->command);
+    struct generation_options options = master->current->options;
+    options.number = ++master->reloads;
+    if (config == NULL || generation_new(&generation, config, &options) < 0)
+        return NULL;
+    if (generation_check(generation) < 0 ||
+        generation_open(generation, &master->current->sockets) < 0) {
+        generation_free(&generation);
+        return NULL;
+    }
+    error_log_set_started(&generation->error_log);
+    return generation;
+}
+
+void succession_reload(struct master *master)
+{
+    if (master->successor != NULL || master->former != NULL)
+        return;
+    master->wants_reload = false;
+    log_event(LOG_LEVEL_INFO, "reloading the configuration");
+    service_reloading(&master->service);
+    struct generation *successor = make_successor(master);
+    if (successor == NULL) {
+        refuse(master);
+        return;
+    }
+    master->successor = successor;
+    successor->next = master->generations;
+    master->generations = successor;
+    if (generation_start(successor) < 0)
+        succession_fail(master);
+}
+
+void succession_fail(struct master *master)
+{
+    struct generation *successor = master->successor;
+    master->successor = NULL;
+    refuse(master);
+    generation_stop(successor, SIGINT);
+    evix_post(&master->settle);
+}
+
+/* Where the file moves, the one that users know is there at each moment. */
+static void move_pid_file(const char *former, const char *path)
+{
+    if (strcmp(former, path) == 0)
+        return;
+    int error = path[0] != '\0' ? pid_file_write(path) : 0;
+    if (error < 0)
+        log_event(LOG_LEVEL_ERROR, "cannot write the pid file %s: %s", path, strerror(-error));
+    if (former[0] != '\0')
+        pid_file_remove(former);
+}
+
+void succession_take_over(struct master *master)
+{
+    struct generation *former = master->current;
+    struct generation *current = master->successor;
+    master->current = current;
+    master->successor = NULL;
+    announce_in_log(&current->sockets);
+    takeover_commit(&current->sockets, &former->sockets);
+    move_pid_file(former->config->pid_file, current->config->pid_file);
+    error_log_use(&current->error_log);
+    master->former = former;
+    generation_retire(former);
+}
+
+void succession_complete(struct master *master)
+{
+    unsigned count = master->current->sockets.workers;
+    counters_note_reload(master->counters);
+    log_event(LOG_LEVEL_NOTICE, "the new configuration is in force, with %u %s", count,
+              count == 1 ? "worker" : "workers");
+    service_ready(&master->service);
+}
+
+void succession_end(struct master *master)
+{
+    master->former = NULL;
+    evix_post(&master->settle);
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef EVIXD_DAEMON_SUCCESSION_H
+#define EVIXD_DAEMON_SUCCESSION_H
+
+/*
+ * One configuration after another, without a gap: the next one is checked whole, opens what it
+ * needs beside what is in use, and serves; only then it takes over, and the one before it retires.
+ * Whatever fails before that leaves everything as it was.
+ */
+
+struct generation;
+struct master;
+
+/* For wants_reload; it stays set while another reload is under way. */
+void succession_reload(struct master *master);
+
+/* The successor serves. */
+void succession_take_over(struct master *master);
+
+/* The former accepts nothing any more where the successor does. */
+void succession_complete(struct master *master);
+
+/* The successor cannot be. */
+void succession_fail(struct master *master);
+
+/* The former has closed its listeners. */
+void succession_end(struct master *master);
+
+#endif
