@@ -193,7 +193,8 @@ static int read_directory(struct command *command, int count, char **arguments)
 
 int command_read(struct command *command, int count, char **arguments)
 {
-    *command = (struct command){.action = COMMAND_RUN};
+    *command =
+        (struct command){.action = COMMAND_RUN, .name = arguments[0], .arguments = arguments};
     command->listen = calloc((size_t)count + 1, sizeof(*command->listen));
     if (command->listen == NULL)
         return -ENOMEM;

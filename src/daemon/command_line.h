@@ -15,6 +15,8 @@ enum command_action {
 /* What the arguments ask for. All strings are those of the arguments. */
 struct command {
     enum command_action action;
+    const char *name;      /* by which the program was called */
+    char **arguments;      /* all of them */
     const char *file;      /* of the configuration; not looked at if there is a directory */
     const char *directory; /* NULL: the configuration comes from a file */
     struct config_overrides overrides;

@@ -103,7 +103,7 @@ int generation_open(struct generation *generation, const struct sockets *before)
     if (error < 0)
         return error;
     /* At the start whatever goes wrong from here on is to be found in the log, too. */
-    if (before == NULL)
+    if (generation->options.number == 0)
         error_log_use(&generation->error_log);
     descriptors_raise_locked_memory();
     descriptors_raise_limit(config->limits.connections, config->listen_count);

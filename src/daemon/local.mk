@@ -12,6 +12,7 @@ src_daemon_libdaemon_a_SOURCES = \
 	src/daemon/error_log.c src/daemon/error_log.h \
 	src/daemon/exit_code.h \
 	src/daemon/generation.c src/daemon/generation.h \
+	src/daemon/inherit.c src/daemon/inherit.h \
 	src/daemon/log_files.c src/daemon/log_files.h \
 	src/daemon/master.c src/daemon/master.h src/daemon/master_state.h \
 	src/daemon/notify.c src/daemon/notify.h \
@@ -25,4 +26,5 @@ src_daemon_libdaemon_a_SOURCES = \
 	src/daemon/takeover.c src/daemon/takeover.h \
 	src/daemon/tcp_socket.c src/daemon/tcp_socket.h \
 	src/daemon/unix_socket.c src/daemon/unix_socket.h \
+	src/daemon/upgrade.c src/daemon/upgrade.h \
 	src/daemon/worker_process.c src/daemon/worker_process.h

@@ -37,6 +37,14 @@ static enum log_level stop_level(const struct master *master)
     return master->command->directory != NULL ? LOG_LEVEL_INFO : LOG_LEVEL_NOTICE;
 }
 
+/* Only the main process is listened to. */
+static void tell_stopping(struct master *master)
+{
+    if (master->state != MASTER_LEAVING)
+        service_stopping(&master->service);
+    upgrade_cancel(&master->upgrade);
+}
+
 static void stop_generations(struct master *master, int number)
 {
     for (struct generation *one = master->generations; one != NULL; one = one->next) {
@@ -57,8 +65,8 @@ static void stop_gracefully(struct master *master, int number)
 {
     uint32_t shutdown_ms = master->current->config->timeouts.shutdown_ms;
     log_event(stop_level(master), "stopping: finishing what is in flight");
+    tell_stopping(master);
     master->state = MASTER_FINISHING;
-    service_stopping(&master->service);
     if (shutdown_ms != 0)
         evix_timer_start(&master->deadline, (uint64_t)shutdown_ms + SHUTDOWN_GRACE_MS, 0);
     stop_generations(master, number);
@@ -68,8 +76,8 @@ static void stop_now(struct master *master)
 {
     if (master->state != MASTER_ENDING && master->exit_code == EXIT_CODE_CLEAN)
         log_event(stop_level(master), "stopping at once");
+    tell_stopping(master);
     master->state = MASTER_ENDING;
-    service_stopping(&master->service);
     evix_timer_start(&master->deadline, STOP_NOW_MS, 0);
     stop_generations(master, SIGINT);
 }
@@ -87,7 +95,9 @@ static void on_ready(struct generation *generation)
         return;
     master->state = MASTER_SERVING;
     error_log_set_started(&generation->error_log);
-    if (master->command->directory != NULL)
+    if (master->inheritance.stream_fd >= 0)
+        succession_inherit(master);
+    else if (master->command->directory != NULL)
         announce_on_stdout(&generation->sockets, master->command->directory);
     else
         announce_in_log(&generation->sockets);
@@ -157,8 +167,8 @@ static void on_settle(struct evix_post *post)
     free_generations(master);
     if (master->current->is_gone && master->generations->next == NULL)
         evix_loop_stop(master->loop);
-    else if (master->wants_reload && master->state == MASTER_SERVING)
-        succession_reload(master);
+    else if (master->state == MASTER_SERVING)
+        succession_begin(master);
 }
 
 /* Signals */
@@ -182,11 +192,22 @@ static void reap(struct master *master)
         pid_t pid = waitpid(-1, &status, WNOHANG);
         if (pid <= 0)
             return;
+        if (upgrade_note_end(&master->upgrade, pid, status))
+            continue;
         for (struct generation *one = master->generations; one != NULL; one = one->next) {
             if (children_note_end(&one->children, pid, status))
                 break;
         }
     }
+}
+
+/* Done when nothing else is under way. */
+static void want(struct master *master, bool *what)
+{
+    *what = true;
+    if (master->state == MASTER_LEAVING)
+        log_event(LOG_LEVEL_NOTICE, "another process serves now: it is the one to be told");
+    evix_post(&master->settle);
 }
 
 static void on_signal(struct evix_signal *watcher, int number)
@@ -204,8 +225,10 @@ static void on_signal(struct evix_signal *watcher, int number)
         stop_now(master);
         break;
     case SIGHUP:
-        master->wants_reload = true;
-        evix_post(&master->settle);
+        want(master, &master->wants_reload);
+        break;
+    case SIGUSR2:
+        want(master, &master->wants_upgrade);
         break;
     case SIGUSR1:
         reopen_logs(master);
@@ -214,7 +237,6 @@ static void on_signal(struct evix_signal *watcher, int number)
         reap(master);
         break;
     default:
-        log_event(LOG_LEVEL_NOTICE, "upgrade is not supported yet");
         break;
     }
 }
@@ -305,6 +327,16 @@ static void supervise(struct master *master)
     }
 }
 
+static void on_upgraded(void *data)
+{
+    succession_hand_over(data);
+}
+
+static void on_upgrade_failed(void *data)
+{
+    succession_stay(data);
+}
+
 static int write_pid_file(const char *path)
 {
     int error = path[0] != '\0' ? pid_file_write(path) : 0;
@@ -319,7 +351,11 @@ static void serve(struct master *master)
     struct generation *first = master->generations;
     master->current = first;
     master->exit_code = EXIT_CODE_START;
-    if (generation_open(first, NULL) < 0 || write_pid_file(first->config->pid_file) < 0)
+    bool has_heritage = master->inheritance.stream_fd >= 0;
+    if (generation_open(first, has_heritage ? &master->inheritance.sockets : NULL) < 0)
+        return;
+    /* While a former program serves, the file is its own. */
+    if (!has_heritage && write_pid_file(first->config->pid_file) < 0)
         return;
     master->exit_code = EXIT_CODE_CLEAN;
     block_signals(false);
@@ -340,8 +376,12 @@ static void check_and_serve(struct master *master, struct config *config)
     if (generation_new(&master->generations, config, &options) < 0)
         return;
     master->exit_code = EXIT_CODE_USAGE;
-    if (generation_check(master->generations) == 0)
-        serve(master);
+    if (generation_check(master->generations) == 0) {
+        master->exit_code = EXIT_CODE_START;
+        if (inherit_take(&master->inheritance) == 0)
+            serve(master);
+        inherit_close(&master->inheritance);
+    }
     generation_free(&master->generations);
 }
 
@@ -357,7 +397,8 @@ int master_check(const struct config *config)
 
 int master_run(const struct command *command, struct config *config)
 {
-    struct master master = {.command = command, .exit_code = EXIT_CODE_START};
+    struct master master = {
+        .command = command, .exit_code = EXIT_CODE_START, .inheritance.stream_fd = -1};
     block_signals(true);
     signal(SIGPIPE, SIG_IGN); /* in the workers too: a client that left is an error of its socket */
     int error = open_loop(&master);
@@ -374,6 +415,12 @@ int master_run(const struct command *command, struct config *config)
                                                             .counters = master.counters,
                                                             .ask_workers = ask_workers,
                                                             .data = &master});
+    upgrade_init(&master.upgrade, master.loop,
+                 &(struct upgrade_events){on_upgraded, on_upgrade_failed, &master});
+    error = upgrade_find_program(command->name, master.program);
+    if (error < 0)
+        log_event(LOG_LEVEL_WARNING, "cannot be upgraded: where the program is, is not known: %s",
+                  strerror(-error));
     check_and_serve(&master, config);
     config = NULL; /* its generation's */
     counters_free(&master.counters);

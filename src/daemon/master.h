@@ -9,8 +9,8 @@
  * does no I/O for clients.
  *
  * TERM and QUIT stop gracefully, for at most timeouts.shutdown, and a second one at once, as INT
- * does. HUP puts the configuration in force that is found now. USR1 opens the logs anew. USR2 is
- * answered by a line in the log.
+ * does. HUP puts the configuration in force that is found now, USR2 has the program that is found
+ * now take over. USR1 opens the logs anew.
  */
 
 /* What can be found wrong without starting anything. 0, or a negative errno, logged. */

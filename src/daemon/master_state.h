@@ -6,7 +6,9 @@
 
 #include "daemon/command_line.h"
 #include "daemon/generation.h"
+#include "daemon/inherit.h"
 #include "daemon/service.h"
+#include "daemon/upgrade.h"
 #include "server/counters.h"
 
 #include <evix/post.h>
@@ -16,6 +18,7 @@
 enum master_state {
     MASTER_STARTING, /* not every worker has served yet */
     MASTER_SERVING,
+    MASTER_LEAVING,   /* another program serves; workers finish what is in flight */
     MASTER_FINISHING, /* workers finish what is in flight */
     MASTER_ENDING,    /* workers were told to stop at once */
 };
@@ -25,6 +28,7 @@ enum master_state {
 
 struct master {
     const struct command *command;
+    char program[PATH_MAX]; /* where the one that is installed is found */
     enum master_state state;
     int exit_code;
     struct evix_loop *loop;
@@ -32,12 +36,15 @@ struct master {
 
     struct counters *counters;
     struct service service;
+    struct inheritance inheritance; /* from a former program, until we serve */
+    struct upgrade upgrade;         /* to the next one */
     struct generation *generations; /* all that have workers, or are about to */
     struct generation *current;     /* serves, or is about to */
     struct generation *successor;   /* of a reload: is being started */
     struct generation *former;      /* of a reload: still has listeners */
     unsigned reloads;               /* that were tried */
     bool wants_reload;              /* as soon as none is under way */
+    bool wants_upgrade;             /* likewise */
     struct evix_post settle;        /* frees what is gone, and does what waits */
 
     struct watched {

@@ -9,12 +9,14 @@
 
 #include "daemon/announce.h"
 #include "daemon/master_state.h"
+#include "daemon/notify.h"
 #include "daemon/pid_file.h"
 #include "daemon/takeover.h"
 #include "log/log.h"
 
 #include <signal.h>
 #include <string.h>
+#include <unistd.h>
 
 static void on_config_error(void *data, const char *line)
 {
@@ -53,10 +55,8 @@ static struct generation *make_successor(struct master *master)
     return generation;
 }
 
-void succession_reload(struct master *master)
+static void reload(struct master *master)
 {
-    if (master->successor != NULL || master->former != NULL)
-        return;
     master->wants_reload = false;
     log_event(LOG_LEVEL_INFO, "reloading the configuration");
     service_reloading(&master->service);
@@ -70,6 +70,61 @@ void succession_reload(struct master *master)
     master->generations = successor;
     if (generation_start(successor) < 0)
         succession_fail(master);
+}
+
+/* As process 1 of a container we are what lives: it ends with us, whoever else may serve. */
+static void upgrade(struct master *master)
+{
+    master->wants_upgrade = false;
+    if (getpid() == 1) {
+        log_event(LOG_LEVEL_ERROR, "upgrade failed: process 1 has to stay; start it anew instead");
+        return;
+    }
+    log_event(LOG_LEVEL_NOTICE, "starting %s to take over", master->program);
+    if (upgrade_start(&master->upgrade, master->program, master->command->arguments,
+                      &master->current->sockets) < 0)
+        succession_stay(master);
+}
+
+void succession_begin(struct master *master)
+{
+    if (master->successor != NULL || master->former != NULL || master->upgrade.pid != 0)
+        return;
+    if (master->wants_reload)
+        reload(master);
+    else if (master->wants_upgrade)
+        upgrade(master);
+}
+
+void succession_stay(struct master *master)
+{
+    log_event(LOG_LEVEL_ERROR, "upgrade failed: the program that runs goes on");
+    evix_post(&master->settle);
+}
+
+void succession_hand_over(struct master *master)
+{
+    log_event(LOG_LEVEL_NOTICE, "process %ld serves; this one finishes what is in flight",
+              (long)master->upgrade.pid);
+    if (notify_is_wanted())
+        notify_main_pid(master->upgrade.pid);
+    service_fini(&master->service);
+    master->state = MASTER_LEAVING;
+    sockets_release(&master->current->sockets);
+    generation_retire(master->current);
+}
+
+void succession_inherit(struct master *master)
+{
+    struct inheritance *inheritance = &master->inheritance;
+    const char *pid_file = master->current->config->pid_file;
+    takeover_commit(&master->current->sockets, &inheritance->sockets);
+    int error = pid_file[0] != '\0' ? pid_file_write(pid_file) : 0;
+    if (error < 0)
+        log_event(LOG_LEVEL_ERROR, "cannot write the pid file %s: %s", pid_file, strerror(-error));
+    inherit_report(inheritance);
+    inherit_close(inheritance);
+    log_event(LOG_LEVEL_NOTICE, "serving in the place of process %ld", (long)inheritance->from);
 }
 
 void succession_fail(struct master *master)

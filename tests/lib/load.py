@@ -3,7 +3,8 @@
 
 Some clients keep their connection as long as the daemon does, the others make one for each request.
 All of them behave: who was told `Connection: close` makes a new one, and nobody repeats a request.
-So whatever goes wrong is the daemon's fault, and is a failure.
+So whatever goes wrong is the daemon's fault, and is a failure. The query of each request is the
+number of the client and of the request among its own.
 """
 
 import threading
@@ -25,6 +26,7 @@ class _Client(threading.Thread):
     def __init__(self, load, number, keeps):
         super().__init__(daemon=True)
         self.load = load
+        self.number = number
         self.keeps = keeps
         self.names = list(FILES)[number % len(FILES):] + list(FILES)[:number % len(FILES)]
         self.answered = 0
@@ -44,7 +46,8 @@ class _Client(threading.Thread):
         while not self.load.is_over.is_set():
             name = self.names[self.answered % len(self.names)]
             fields = [] if self.keeps else ["Connection: close"]
-            connection.send(request("/" + name, fields=fields))
+            target = "/%s?%d.%d" % (name, self.number, self.answered)
+            connection.send(request(target, fields=fields))
             answer = connection.read_response()
             if answer.status != 200 or answer.body != FILES[name]:
                 raise WireError("%r is not what %s holds" % (answer, name))

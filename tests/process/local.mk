@@ -3,20 +3,26 @@
 
 PROCESS_MODULES = \
 	tests/process/test_check \
+	tests/process/test_crash \
 	tests/process/test_fallback \
 	tests/process/test_notify \
 	tests/process/test_privileges \
 	tests/process/test_reload \
+	tests/process/test_rotation \
 	tests/process/test_signals \
 	tests/process/test_site \
 	tests/process/test_start \
+	tests/process/test_upgrade \
 	tests/process/test_workers
 
 # What ends workers while they have requests in hand goes by the backend, too.
 PROCESS_TESTS = \
 	$(PROCESS_MODULES:=-epoll.test) \
+	tests/process/test_crash-io_uring.test \
 	tests/process/test_reload-io_uring.test \
+	tests/process/test_rotation-io_uring.test \
 	tests/process/test_signals-io_uring.test \
+	tests/process/test_upgrade-io_uring.test \
 	tests/process/test_workers-io_uring.test
 
 DAEMON_TESTS += $(PROCESS_TESTS)
@@ -30,3 +36,13 @@ check-process: all
 check_PROGRAMS += tests/process/forbid_ring
 tests_process_forbid_ring_SOURCES = tests/process/forbid_ring.c
 tests_process_forbid_ring_CFLAGS = $(AM_CFLAGS) -D_GNU_SOURCE
+
+# The same at length; minutes, and for a machine that has nothing else to do.
+LONG_TESTS = \
+	tests/process/test_reload-epoll.test tests/process/test_reload-io_uring.test \
+	tests/process/test_rotation-epoll.test tests/process/test_rotation-io_uring.test \
+	tests/process/test_upgrade-epoll.test tests/process/test_upgrade-io_uring.test
+check-process-long: all
+	RELOADS=1000 ROTATIONS=1000 UPGRADES=100 \
+	$(MAKE) $(AM_MAKEFLAGS) check-TESTS TESTS='$(LONG_TESTS)'
+.PHONY: check-process check-process-long

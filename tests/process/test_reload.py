@@ -74,8 +74,10 @@ class Site(TestCase):
 class UnderLoad(Site):
     def test_many_in_a_row(self):
         with self.make(workers=2) as daemon, Load(daemon.address) as load:
-            for _ in range(RELOADS):
+            for number in range(RELOADS):
                 self.reload(daemon)
+                if number % 10 == 9:
+                    load.goes_on(1)
             load.goes_on()
             load.end()
             self.wait_for_workers(daemon, 2)
