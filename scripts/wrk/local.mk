@@ -39,6 +39,8 @@ EXTRA_DIST += \
 	scripts/wrk/profile \
 	scripts/wrk/ranges.lua \
 	scripts/wrk/report.lua \
+	scripts/wrk/results/c10k.svg \
+	scripts/wrk/results/c10k.txt \
 	scripts/wrk/results/coldisk.svg \
 	scripts/wrk/results/coldisk.txt \
 	scripts/wrk/results/compare.svg \
