@@ -37,6 +37,7 @@ int counters_new(struct counters **out)
     counters->started = read_clock(CLOCK_REALTIME, &nanoseconds);
     counters->started_ns = (uint64_t)read_clock(CLOCK_MONOTONIC, &nanoseconds) * COUNTERS_SECOND_NS;
     counters->started_ns += (uint64_t)nanoseconds;
+    (void)gethostname(counters->host, sizeof(counters->host) - 1);
     *out = counters;
     return 0;
 }

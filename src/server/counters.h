@@ -102,6 +102,7 @@ struct counters {
     uint64_t started_ns; /* CLOCK_MONOTONIC */
     int64_t started;     /* seconds since the epoch */
     uint64_t reloads, respawns;
+    char host[64]; /* the machine's name, which workers may no longer ask for */
     uint32_t used; /* slots that were ever taken: those before it */
     struct counters_slot slots[COUNTERS_SLOTS];
 };

@@ -11,7 +11,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/utsname.h>
 #include <time.h>
 
 #include "http/uri.h"
@@ -283,14 +282,14 @@ static void add_workers(struct page_text *out, const struct status_view *view)
 
 /* ---- the whole --------------------------------------------------------------------------- */
 
-static void add_host(struct page_text *out)
+static void add_host(struct page_text *out, const struct status_view *view)
 {
-    struct utsname name;
+    const char *host = view->counters->host;
 
-    if (uname(&name) == 0 && name.nodename[0] != '\0') {
-        page_add(out, " on ");
-        page_add_html(out, name.nodename, strlen(name.nodename));
-    }
+    if (host[0] == '\0')
+        return;
+    page_add(out, " on ");
+    page_add_html(out, host, strlen(host));
 }
 
 static void add_refresh(struct page_text *out, unsigned refresh_s)
@@ -331,7 +330,7 @@ static void add_header(struct page_text *out, const struct status_view *view, st
     if (gmtime_r(&started, &parts) != NULL)
         (void)strftime(text, sizeof(text), "%Y-%m-%d %H:%M UTC", &parts);
     page_add(out, "<header><div><h1>evixd");
-    add_host(out);
+    add_host(out, view);
     page_add_format(out, "</h1><p>version %s, up ", PACKAGE_VERSION);
     number_add_duration(out, view->up_s);
     page_add_format(
@@ -370,7 +369,7 @@ void status_write_page(struct page_text *out, const struct status_view *view, st
     page_add(out, "<title>");
     number_add_rate(out, status_rate(view, view->span.requests));
     page_add(out, "/s, evixd");
-    add_host(out);
+    add_host(out, view);
     page_add(out, "</title>\n<style>" STATUS_STYLE "</style>\n</head>\n<body>\n");
     add_header(out, view, base, refresh_s);
     page_add(out, "<main>\n<div class=\"tiles\">\n");

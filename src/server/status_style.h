@@ -23,7 +23,7 @@
     "margin-bottom:1.25rem}header p{color:var(--faint)}nav{text-align:right}"                      \
     "nav a{padding:.1rem .35rem;border-radius:.375rem}"                                            \
     "nav a[aria-current]{color:var(--text);background:var(--line);font-weight:600}"                \
-    ".tiles{display:grid;grid-template-columns:repeat(auto-fit,minmax(10.5rem,1fr));gap:.75rem}"   \
+    ".tiles{display:grid;grid-template-columns:repeat(6,1fr);gap:.75rem}"                          \
     ".tile,figure,section{background:var(--card);border:1px solid var(--line);"                    \
     "border-radius:.625rem;padding:.875rem 1rem}"                                                  \
     ".tile p{color:var(--faint)}.tile .big{margin:.1rem 0;color:var(--text);"                      \
@@ -33,7 +33,7 @@
     "gap:.75rem;margin:.75rem 0}"                                                                  \
     "figcaption{display:flex;flex-wrap:wrap;gap:0 1rem;justify-content:space-between;"             \
     "color:var(--faint);font-size:.8125rem;min-height:1.3em}"                                      \
-    ".quantiles span{margin-left:.75rem}b{color:var(--text);font-weight:600}"                      \
+    ".quantiles span{margin-left:.75rem;white-space:nowrap}b{color:var(--text);font-weight:600}"   \
     ".plot{position:relative;margin-top:.5rem;border-bottom:1px solid var(--faint)}"               \
     ".plot svg{display:block;width:100%;height:9rem}"                                              \
     ".top{position:absolute;top:-.2rem;left:0;font-size:.75rem;color:var(--faint)}"                \
@@ -58,10 +58,11 @@
     "i.s5{background:var(--s5)}svg .s2{fill:var(--s2)}svg .s3{fill:var(--s3)}"                     \
     "svg .s4{fill:var(--s4)}svg .s5{fill:var(--s5)}"                                               \
     "footer{margin-top:1rem;font-size:.8125rem;color:var(--faint)}"                                \
+    "@media(max-width:68rem){.tiles{grid-template-columns:repeat(3,1fr)}}"                         \
     "@media(max-width:40rem){body{padding:.875rem}nav{text-align:left}nav a:first-child"           \
     "{margin-left:-.1rem}.tiles{grid-template-columns:1fr 1fr}.tile{padding:.625rem .75rem}"       \
     ".tile .big{font-size:1.375rem}.quantiles span{margin:0 .75rem 0 0}}"
 
-#define STATUS_STYLE_HASH "KXi5QjBw0oGFLGKXjnnKtuOZ7T1DEzl9WdkL1ML1ls0="
+#define STATUS_STYLE_HASH "sm3R/v3vjEoeCNWUmee2/VCt3tCgfXzLN0sL+xCzGsw="
 
 #endif

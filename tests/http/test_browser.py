@@ -4,6 +4,7 @@
 EVIXD_SCREENSHOTS=FOLDER keeps pictures of what it saw."""
 
 import os
+import socket
 
 import suite
 import tree
@@ -129,7 +130,7 @@ class Pages(TestCase):
     def test_shows_what_happens(self):
         fetch(self.address, "/plain/a.txt")
         self.open("/status?refresh=0")
-        self.assertEqual(self.browser.texts("h1")[0].split()[0], "evixd")
+        self.assertEqual(self.browser.texts("h1"), ["evixd on " + socket.gethostname()])
         self.assertEqual(len(self.browser.texts(".tile")), 6)
         self.assertEqual(len(self.browser.texts("tbody tr")[0:1]), 1)
         self.assertGreaterEqual(int(self.browser.texts("section:not(.wide) td")[0].replace(",", "")), 1)
