@@ -170,6 +170,11 @@ static int allow(scmp_filter_ctx filter, int number, struct scmp_arg_cmp argumen
     return seccomp_rule_add(filter, SCMP_ACT_ALLOW, number, 1, argument);
 }
 
+static struct scmp_arg_cmp argument_is(unsigned number, scmp_datum_t value)
+{
+    return (struct scmp_arg_cmp){.arg = number, .op = SCMP_CMP_EQ, .datum_a = value};
+}
+
 /* A thread of this process, never a process; clone3(2) hides its flags, and is done without. */
 static int allow_threads(scmp_filter_ctx filter)
 {
@@ -187,11 +192,11 @@ static int allow_memory(scmp_filter_ctx filter)
 /* abort(3), and a fatal signal that is raised again: for nobody but this process. */
 static int allow_itself(scmp_filter_ctx filter)
 {
-    int error = allow(filter, SCMP_SYS(tgkill), SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)getpid()));
+    int error = allow(filter, SCMP_SYS(tgkill), argument_is(0, (scmp_datum_t)getpid()));
     if (error == 0)
-        error = allow(filter, SCMP_SYS(prlimit64), SCMP_A2(SCMP_CMP_EQ, 0)); /* asks, sets not */
+        error = allow(filter, SCMP_SYS(prlimit64), argument_is(2, 0)); /* asks, sets not */
     if (error == 0)
-        error = allow(filter, SCMP_SYS(prctl), SCMP_A0(SCMP_CMP_EQ, PR_SET_NAME));
+        error = allow(filter, SCMP_SYS(prctl), argument_is(0, PR_SET_NAME));
     return error;
 }
 
@@ -202,14 +207,14 @@ static int allow_rings(scmp_filter_ctx filter)
                                           IORING_UNREGISTER_RING_FDS};
     int error = 0;
     for (size_t i = 0; error == 0 && i < COUNT(operations); i++)
-        error = allow(filter, SCMP_SYS(io_uring_register), SCMP_A1(SCMP_CMP_EQ, operations[i]));
+        error = allow(filter, SCMP_SYS(io_uring_register), argument_is(1, operations[i]));
     return error;
 }
 
 /* A connected datagram socket cannot leave the machine: it finds files only. */
 static int allow_syslog(scmp_filter_ctx filter)
 {
-    int error = allow(filter, SCMP_SYS(socket), SCMP_A0(SCMP_CMP_EQ, AF_UNIX));
+    int error = allow(filter, SCMP_SYS(socket), argument_is(0, AF_UNIX));
     return error < 0 ? error : seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(connect), 0);
 }
 
