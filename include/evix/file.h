@@ -57,6 +57,14 @@ struct evix_file_request {
 };
 
 /*
+ * Opens at once, and blocks as long as it takes: openat2(2), or steps of openat(2) where the kernel
+ * or a filter refuses that (ENOSYS); these know RESOLVE_BENEATH, NO_SYMLINKS and NO_MAGICLINKS,
+ * stay beneath with each of the first two, and create nothing. A descriptor, or a negative errno.
+ * May be called from any thread.
+ */
+EVIX_EXPORT int evix_open(int directory, const char *path, const struct evix_open_how *how);
+
+/*
  * Makes now what the loop's first file operation would make: for whoever gives up rights before
  * that, such as the system calls that open a ring. What fails shows with the first operation.
  */

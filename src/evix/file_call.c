@@ -6,43 +6,64 @@
  */
 #include "file_call.h"
 
+#include "open_steps.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <unistd.h>
 #ifdef __linux__
+#include <linux/openat2.h>
 #include <sys/syscall.h>
 #endif
 
 #ifdef SYS_openat2
-static int open_how(const struct evix_file_request *request)
+/* The kernel's struct open_how begins as ours does, and both are told by their size. */
+static int open_at_once(int directory, const char *path, const struct evix_open_how *how)
 {
-    /* The kernel's struct open_how begins as ours does, and both are told by their size. */
-    return (int)syscall(SYS_openat2, request->directory, request->path, &request->how,
-                        sizeof(request->how));
+    int fd = (int)syscall(SYS_openat2, directory, path, how, sizeof(*how));
+    return fd < 0 ? -errno : fd;
 }
 #else
-static int open_how(const struct evix_file_request *request)
+static int open_at_once(int directory, const char *path, const struct evix_open_how *how)
 {
-    (void)request;
-    errno = ENOSYS;
-    return -1;
+    (void)directory;
+    (void)path;
+    (void)how;
+    return -ENOSYS;
 }
 #endif
 
+/* What only keeps away from the links in /proc is done without where there is no other way. */
+static int open_without(int directory, const char *path, const struct evix_open_how *how)
+{
+#ifdef RESOLVE_NO_MAGICLINKS
+    const uint64_t light = RESOLVE_NO_MAGICLINKS;
+#else
+    const uint64_t light = 0;
+#endif
+    if (how->resolve & ~light)
+        return open_by_steps(directory, path, how);
+    int fd = openat(directory, path, (int)how->flags, (mode_t)how->mode);
+    return fd < 0 ? -errno : fd;
+}
+
+int evix_open(int directory, const char *path, const struct evix_open_how *how)
+{
+    int fd = open_at_once(directory, path, how);
+    return fd == -ENOSYS ? open_without(directory, path, how) : fd;
+}
+
 /*
- * A kernel before 5.6 may still open what asks for no protection. EAGAIN is a rename on the path
- * that came between (then it is worth another try), or a lease that somebody holds on the file.
+ * EAGAIN is a rename on the path that came between (then it is worth another try), or a lease that
+ * somebody holds on the file.
  */
 static ssize_t call_open(const struct evix_file_request *request)
 {
     int fd, tries = 0;
     do {
-        fd = open_how(request);
-    } while (fd < 0 && (errno == EINTR || (errno == EAGAIN && tries++ < FILE_OPEN_TRIES)));
-    if (fd < 0 && errno == ENOSYS && request->how.resolve == 0)
-        fd = openat(request->directory, request->path, (int)request->how.flags,
-                    (mode_t)request->how.mode);
-    return fd < 0 ? -errno : fd;
+        fd = evix_open(request->directory, request->path, &request->how);
+    } while (fd == -EINTR || (fd == -EAGAIN && tries++ < FILE_OPEN_TRIES));
+    return fd;
 }
 
 #ifdef __APPLE__

@@ -19,6 +19,8 @@ libevix_la_SOURCES = \
 	src/evix/file.c \
 	src/evix/file_call.c \
 	src/evix/file_call.h \
+	src/evix/open_steps.c \
+	src/evix/open_steps.h \
 	src/evix/file_pool.c \
 	src/evix/file_pool.h \
 	src/evix/hook.c \

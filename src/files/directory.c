@@ -8,17 +8,17 @@
 
 #include "files/directory.h"
 
+#include <evix/file.h>
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <linux/openat2.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "files/hash.h"
@@ -26,14 +26,14 @@
 /* Of a link what it leads to counts, if a request could get there. */
 static bool stat_link(const struct directory_source *source, const char *name, struct stat *status)
 {
-    struct open_how how = {.flags = O_PATH | O_CLOEXEC, .resolve = source->resolve};
+    struct evix_open_how how = {.flags = O_PATH | O_CLOEXEC, .resolve = source->resolve};
     char path[2 * PATH_MAX];
     bool there;
     int fd;
 
     if (snprintf(path, sizeof(path), "%s%s", source->path, name) >= PATH_MAX)
         return false;
-    fd = (int)syscall(SYS_openat2, source->root, path, &how, sizeof(how));
+    fd = evix_open(source->root, path, &how);
     if (fd < 0)
         return false;
     there = fstat(fd, status) == 0;

@@ -127,8 +127,9 @@ int fetch_open_inline(const struct fill *fill)
     fd = (int)syscall(SYS_openat2, fill->view->fd, fill->path, &how, sizeof(how));
     if (fd >= 0)
         return fd;
-    /* EXDEV: a mount, or out of the root; EINVAL: before Linux 5.12. The long way tells. */
-    return errno == EXDEV || errno == EINVAL ? -EAGAIN : -errno;
+    /* EXDEV: a mount, or out of the root; EINVAL: before Linux 5.12; ENOSYS: before 5.6, or hidden
+     * by a filter. The long way tells. */
+    return errno == EXDEV || errno == EINVAL || errno == ENOSYS ? -EAGAIN : -errno;
 }
 
 static void open_target(struct fill *fill)

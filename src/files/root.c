@@ -113,7 +113,7 @@ int root_stat(const struct root *root, const char *path, size_t length, struct e
 
 static int open_view(struct root *root)
 {
-    struct open_how how = {.flags = O_PATH | O_DIRECTORY | O_CLOEXEC};
+    struct evix_open_how how = {.flags = O_PATH | O_DIRECTORY | O_CLOEXEC};
     const char *path = root->path_length > 0 ? root->path : "/";
     struct root_view *view = malloc(sizeof(*view));
     struct evix_stat stat;
@@ -121,12 +121,9 @@ static int open_view(struct root *root)
 
     if (view == NULL)
         return -ENOMEM;
-    /* openat2(2), so that a kernel without it is found out at the start. */
-    view->fd = (int)syscall(SYS_openat2, AT_FDCWD, path, &how, sizeof(how));
-    if (view->fd < 0) {
-        error = -errno;
+    error = view->fd = evix_open(AT_FDCWD, path, &how);
+    if (error < 0)
         goto free_view;
-    }
     error = root_stat_descriptor(view->fd, &stat);
     if (error < 0)
         goto close_view;

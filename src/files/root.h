@@ -56,7 +56,7 @@ struct root {
     struct node *node;       /* watch on itself; NULL: none */
 };
 
-/* Opens it. 0 or a negative errno, -ENOSYS if the kernel has no openat2(2). */
+/* Opens it. 0 or a negative errno. */
 int root_new(struct root **out, struct store *store, const struct root_options *options);
 /* Its watches must have been stopped. */
 void root_free(struct root **root);

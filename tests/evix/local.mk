@@ -11,6 +11,7 @@ EVIX_TESTS = \
 	tests/evix/test_limits \
 	tests/evix/test_loop \
 	tests/evix/test_op \
+	tests/evix/test_open \
 	tests/evix/test_ring_forbidden \
 	tests/evix/test_signal \
 	tests/evix/test_socket \
@@ -50,6 +51,9 @@ tests_evix_test_op_SOURCES = tests/evix/test_op.c \
 	tests/evix/each_backend.h tests/evix/under_valgrind.h tests/evix/sockets.h
 tests_evix_test_op_CFLAGS = $(EVIX_TEST_CFLAGS)
 tests_evix_test_op_LDADD = $(EVIX_TEST_LDADD)
+tests_evix_test_open_SOURCES = tests/evix/test_open.c src/evix/open_steps.c
+tests_evix_test_open_CFLAGS = $(EVIX_TEST_CFLAGS)
+tests_evix_test_open_LDADD = $(EVIX_TEST_LDADD)
 tests_evix_test_ring_forbidden_SOURCES = tests/evix/test_ring_forbidden.c
 tests_evix_test_ring_forbidden_CFLAGS = $(EVIX_TEST_CFLAGS)
 tests_evix_test_ring_forbidden_LDADD = $(EVIX_TEST_LDADD)
