@@ -70,12 +70,13 @@ int evix__uring_open(struct io_uring *ring, enum uring_use use, unsigned entries
     error = (ring->features & features) == features ? try_to_enter(ring) : -ENOSYS;
     if (error < 0)
         io_uring_queue_exit(ring);
+    else
+        (void)!evix__uring_restrict(ring); /* nothing that we do depends on it */
     return error;
 }
 
 int evix__uring_start(struct io_uring *ring)
 {
-    (void)!evix__uring_restrict(ring); /* nothing that we do depends on it */
     /* liburing 2.3 declares io_uring_enable_rings() and does not export it. */
     int error = io_uring_register((unsigned)ring->ring_fd, IORING_REGISTER_ENABLE_RINGS, NULL, 0);
     if (error < 0)

@@ -10,8 +10,8 @@
 #include <liburing.h>
 
 /*
- * To be called while the ring is disabled. 0 or a negative errno; kernels before 5.10 (which have
- * no disabled rings either) do not know it.
+ * To be called right after the ring was made, disabled; later a filter may forbid it. 0 or a
+ * negative errno; kernels before 5.10 (which have no disabled rings either) do not know it.
  */
 int evix__uring_restrict(struct io_uring *ring);
 
