@@ -2,8 +2,8 @@
 # Installed once: the administrator's file is never overwritten, and only removed as it came.
 EXTRA_DIST += conf/evixd.conf conf/minimal.conf conf/www
 
-install-data-local: install-evixd-conf
-uninstall-local: uninstall-evixd-conf
+install-data-local: install-evixd-conf $(systemd_install)
+uninstall-local: uninstall-evixd-conf $(systemd_uninstall)
 .PHONY: install-evixd-conf uninstall-evixd-conf
 install-evixd-conf:
 	@$(MKDIR_P) '$(DESTDIR)$(sysconfdir)/evixd'

@@ -18,6 +18,7 @@ AM_CONDITIONAL([LIBURING], [test "x$have_liburing" = xyes])
 
 EVIX_OPTIONAL([libsystemd], [LIBSYSTEMD], [libsystemd >= 232],
     [Define to tell systemd about the service, and to take sockets from it.])
+AM_CONDITIONAL([LIBSYSTEMD], [test "x$have_libsystemd" = xyes])
 EVIX_OPTIONAL([libseccomp], [LIBSECCOMP], [libseccomp >= 2.4],
     [Define to confine workers to the system calls that they need.])
 
@@ -75,7 +76,7 @@ AC_MSG_NOTICE([
       libcrypt     $have_libcrypt (passwords, for auth)
       Check        $have_check (unit tests)
       Python       $PYTHON (tests of the daemon)
-      unit         ${systemdsystemunitdir:-not installed}
+      units        ${systemdsystemunitdir:-not installed}
       sanitizers   $enable_asan
       warnings     errors: $enable_werror
 ])

@@ -1,10 +1,11 @@
 dnl SPDX-License-Identifier: MIT
-dnl EVIX_SYSTEMD: where the unit goes. systemd's own folder is asked from pkg-config; without an
-dnl answer, or with --without-systemdsystemunitdir, no unit is installed.
+dnl EVIX_SYSTEMD: where the units go. systemd's own folder is asked from pkg-config; without an
+dnl answer, or with --without-systemdsystemunitdir, neither units nor what belongs to them is
+dnl installed. Users and temporary files are described in folders beside the units'.
 AC_DEFUN([EVIX_SYSTEMD], [
 AC_ARG_WITH([systemdsystemunitdir],
     [AS_HELP_STRING([--with-systemdsystemunitdir=DIR],
-        [install the unit to DIR, or not at all with "no" @<:@systemd's own@:>@])],
+        [install the units to DIR, or not at all with "no" @<:@systemd's own@:>@])],
     [], [with_systemdsystemunitdir=check])
 AS_CASE([$with_systemdsystemunitdir],
     [check|yes],
@@ -14,5 +15,7 @@ AS_CASE([$with_systemdsystemunitdir],
     [no], [systemdsystemunitdir=],
     [systemdsystemunitdir=$with_systemdsystemunitdir])
 AC_SUBST([systemdsystemunitdir])
+AC_SUBST([sysusersdir], ["${systemdsystemunitdir%/systemd/system}/sysusers.d"])
+AC_SUBST([tmpfilesdir], ["${systemdsystemunitdir%/systemd/system}/tmpfiles.d"])
 AM_CONDITIONAL([SYSTEMD_UNIT], [test -n "$systemdsystemunitdir"])
 ])

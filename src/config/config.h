@@ -113,8 +113,9 @@ struct config_listen {
     const char *address; /* as address.h writes it: "127.0.0.1:80", "[::1]:80", ":80", "unix:/x" */
     struct sockaddr_storage sockaddr;
     socklen_t sockaddr_length;
-    bool wildcard; /* given as PORT or :PORT, held as [::]; 0.0.0.0 will do without IPv6 */
-    bool v6_only;  /* IPV6_V6ONLY: another listener has 0.0.0.0 with this port */
+    const char *name; /* of a service manager's socket that may stand for it; "": none */
+    bool wildcard;    /* given as PORT or :PORT, held as [::]; 0.0.0.0 will do without IPv6 */
+    bool v6_only;     /* IPV6_V6ONLY: another listener has 0.0.0.0 with this port */
     unsigned backlog;
     bool defer_accept; /* TCP_DEFER_ACCEPT */
     mode_t mode;       /* of a unix socket, as the next two */

@@ -48,6 +48,14 @@ const char *rules_check_account(const char *text)
     return rules_is_printable(text) ? NULL : expected;
 }
 
+/* As systemd.socket(5) has FileDescriptorName=; LISTEN_FDNAMES separates them by colons. */
+const char *rules_check_socket_name(const char *text)
+{
+    bool is_one = strlen(text) <= 255 && rules_is_printable(text) && strchr(text, ':') == NULL;
+
+    return is_one ? NULL : "the name of a socket, without a colon";
+}
+
 /* type "/" subtype, perhaps parameters, which are taken as they are (RFC 9110 section 8.3.1). */
 const char *rules_check_media_type(const char *text)
 {

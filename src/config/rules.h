@@ -13,6 +13,7 @@
 bool rules_is_printable(const char *text);
 
 const char *rules_check_account(const char *text);
+const char *rules_check_socket_name(const char *text);
 const char *rules_check_media_type(const char *text);
 const char *rules_check_format(const char *text);
 const char *rules_check_index(const char *text);

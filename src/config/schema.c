@@ -268,6 +268,15 @@ static const struct schema_setting listen_settings[] = {
      PLACE(struct config_listen, address),
      .expected = ADDRESS_EXPECTED,
      .about = "Where to listen: HOST is numeric or localhost; without it, on every address."},
+    {.name = "name",
+     .type = SCHEMA_TEXT,
+     PLACE(struct config_listen, name),
+     .standard = "",
+     .check = rules_check_socket_name,
+     .expected = "the name of a socket",
+     .about =
+         "Name of a socket that systemd opened (FileDescriptorName=) and that is taken instead; "
+         "without it, the one with this address is."},
     {.name = "backlog",
      .type = SCHEMA_INTEGER,
      PLACE(struct config_listen, backlog),

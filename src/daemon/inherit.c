@@ -44,8 +44,9 @@ static void write_bytes(FILE *file, const struct sockaddr_storage *address, sock
 
 static int write_listener(FILE *file, const struct sockets_listener *listener)
 {
-    fprintf(file, "%d %d %ju %ju %u", listener->v6_only, listener->is_shared,
-            (uintmax_t)listener->device, (uintmax_t)listener->inode, listener->fd_count);
+    fprintf(file, "%d %d %d %ju %ju %u", listener->v6_only, listener->is_shared,
+            listener->is_activated, (uintmax_t)listener->device, (uintmax_t)listener->inode,
+            listener->fd_count);
     write_bytes(file, &listener->wanted, listener->wanted_length);
     write_bytes(file, &listener->bound, listener->bound_length);
     for (unsigned i = 0; i < listener->fd_count; i++) {
@@ -122,14 +123,16 @@ static int read_socket(FILE *file, int *out)
 
 static int read_listener(FILE *file, struct sockets_listener *listener)
 {
-    int v6_only, is_shared;
+    int v6_only, is_shared, is_activated;
     uintmax_t device, inode;
     unsigned count;
-    if (fscanf(file, "%d %d %ju %ju %u", &v6_only, &is_shared, &device, &inode, &count) != 5 ||
+    if (fscanf(file, "%d %d %d %ju %ju %u", &v6_only, &is_shared, &is_activated, &device, &inode,
+               &count) != 6 ||
         count == 0 || count > MOST_SOCKETS)
         return -EINVAL;
     listener->v6_only = v6_only;
     listener->is_shared = is_shared;
+    listener->is_activated = is_activated;
     listener->device = (dev_t)device;
     listener->inode = (ino_t)inode;
     int error = read_bytes(file, &listener->wanted, &listener->wanted_length);

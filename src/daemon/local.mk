@@ -3,6 +3,7 @@
 noinst_LIBRARIES += src/daemon/libdaemon.a
 src_daemon_libdaemon_a_CPPFLAGS = $(AM_CPPFLAGS) $(LIBSYSTEMD_CFLAGS) $(LIBSECCOMP_CFLAGS) -DSYSCONFDIR='"$(sysconfdir)"'
 src_daemon_libdaemon_a_SOURCES = \
+	src/daemon/activation.c src/daemon/activation.h \
 	src/daemon/affinity.c src/daemon/affinity.h \
 	src/daemon/announce.c src/daemon/announce.h \
 	src/daemon/capabilities.c src/daemon/capabilities.h \

@@ -352,11 +352,13 @@ static void serve(struct master *master)
     master->current = first;
     master->exit_code = EXIT_CODE_START;
     bool has_heritage = master->inheritance.stream_fd >= 0;
-    if (generation_open(first, has_heritage ? &master->inheritance.sockets : NULL) < 0)
+    master->inheritance.sockets.activation = &master->activation;
+    if (generation_open(first, &master->inheritance.sockets) < 0)
         return;
     /* While a former program serves, the file is its own. */
     if (!has_heritage && write_pid_file(first->config->pid_file) < 0)
         return;
+    activation_warn_of_unused(&master->activation, first->config);
     master->exit_code = EXIT_CODE_CLEAN;
     block_signals(false);
     supervise(master);
@@ -421,8 +423,11 @@ int master_run(const struct command *command, struct config *config)
     if (error < 0)
         log_event(LOG_LEVEL_WARNING, "cannot be upgraded: where the program is, is not known: %s",
                   strerror(-error));
-    check_and_serve(&master, config);
-    config = NULL; /* its generation's */
+    if (activation_take(&master.activation) == 0) {
+        check_and_serve(&master, config);
+        config = NULL; /* its generation's */
+        activation_fini(&master.activation);
+    }
     counters_free(&master.counters);
 
 close_loop:

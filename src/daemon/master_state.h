@@ -4,6 +4,7 @@
 
 /* What the master consists of, for the files that share it. */
 
+#include "daemon/activation.h"
 #include "daemon/command_line.h"
 #include "daemon/generation.h"
 #include "daemon/inherit.h"
@@ -35,6 +36,7 @@ struct master {
     struct evix_timer deadline; /* of a stop; then workers are killed */
 
     struct counters *counters;
+    struct activation activation;
     struct service service;
     struct inheritance inheritance; /* from a former program, until we serve */
     struct upgrade upgrade;         /* to the next one */

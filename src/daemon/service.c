@@ -108,6 +108,7 @@ void service_ready(struct service *service)
         return;
     notify_ready();
     enter_state(service, "Serving");
+    service->status[0] = '\0'; /* told once more: an heir is not heard before it is the main one */
     if (!evix_is_active(&service->tick.handle))
         start_ticking(service);
 }

@@ -8,6 +8,7 @@
 #include "daemon/sockets.h"
 
 #include "config/address.h"
+#include "daemon/activation.h"
 #include "daemon/tcp_socket.h"
 #include "daemon/unix_socket.h"
 #include "log/log.h"
@@ -77,6 +78,7 @@ static int inherit(struct sockets_listener *listener, const struct sockets_liste
     listener->device = former->device;
     listener->inode = former->inode;
     listener->is_shared = former->is_shared;
+    listener->is_activated = former->is_activated;
     listener->is_inherited = true;
     unsigned most = former->is_shared ? 1 : listener->fd_count;
     listener->fd_count = most < former->fd_count ? most : former->fd_count;
@@ -175,6 +177,28 @@ static int open_unix(struct sockets_listener *listener, const struct config_list
     return 0;
 }
 
+/* The service manager's: there is one, whatever the number of workers. */
+static int take_over(struct sockets_listener *listener, const struct activated *given)
+{
+    listener->bound = given->address;
+    listener->bound_length = given->length;
+    listener->is_shared = true;
+    listener->is_activated = true;
+    listener->fd_count = 1;
+    listener->fds[0] = fcntl(given->fd, F_DUPFD_CLOEXEC, 0);
+    if (listener->fds[0] < 0)
+        return -errno;
+    activation_describe(given, listener->address, sizeof(listener->address));
+    return 0;
+}
+
+static const struct activated *find_given(const struct sockets *sockets, size_t index)
+{
+    return sockets->activation != NULL
+               ? activation_find(sockets->activation, sockets->config, index)
+               : NULL;
+}
+
 static int open_listener(struct sockets *sockets, size_t index, const struct sockets *before)
 {
     const struct config_listen *config = &sockets->config->listen[index];
@@ -183,6 +207,7 @@ static int open_listener(struct sockets *sockets, size_t index, const struct soc
     listener->wanted_length = config->sockaddr_length;
     listener->v6_only = config->v6_only;
     const struct sockets_listener *former = find_former(sockets, index, before);
+    const struct activated *given = find_given(sockets, index);
     listener->fds = malloc(sockets->workers * sizeof(*listener->fds));
     if (listener->fds == NULL)
         return -ENOMEM;
@@ -190,6 +215,7 @@ static int open_listener(struct sockets *sockets, size_t index, const struct soc
         listener->fds[i] = -1;
     listener->fd_count = sockets->workers;
     int error = former != NULL      ? inherit(listener, former)
+                : given != NULL     ? take_over(listener, given)
                 : is_unix(listener) ? open_unix(listener, config)
                                     : open_tcp(listener, config, 1, before);
     return error < 0 ? error : open_more(listener, config, listener->fd_count, sockets->workers);
@@ -234,6 +260,8 @@ int sockets_open(struct sockets *sockets, const struct config *config, unsigned 
 {
     assert(workers > 0);
     *sockets = (struct sockets){.config = config, .workers = workers};
+    if (before != NULL)
+        sockets->activation = before->activation;
     sockets->listeners = calloc(config->listen_count, sizeof(*sockets->listeners));
     if (sockets->listeners == NULL)
         return -ENOMEM;
@@ -271,6 +299,10 @@ static void release(struct sockets_listener *listener)
 
 static void stop_listening(struct sockets_listener *listener)
 {
+    if (listener->is_activated) { /* whoever comes now waits there for the next evixd */
+        release(listener);
+        return;
+    }
     bool is_open = listener->fds != NULL && listener->fd_count != 0 && listener->fds[0] >= 0;
     if (is_open && is_unix(listener))
         unix_socket_remove(&listener->wanted, listener->device, listener->inode);

@@ -26,6 +26,7 @@ struct sockets_listener {
     dev_t device; /* of a unix socket's file, so that only ours is removed */
     ino_t inode;
     bool is_shared;      /* one descriptor for all workers */
+    bool is_activated;   /* the service manager's, who keeps it when we are gone */
     bool is_inherited;   /* from a table before this one, to which it still belongs */
     int *fds;            /* one a worker, or the one; -1: closed */
     unsigned fd_count;   /* 0: not opened */
@@ -33,7 +34,8 @@ struct sockets_listener {
 };
 
 struct sockets {
-    const struct config *config; /* NULL: they came from another process */
+    const struct config *config;         /* NULL: they came from another process, or are none */
+    const struct activation *activation; /* passes on to the next table; NULL: none */
     struct sockets_listener *listeners;
     size_t count;
     unsigned workers;
@@ -41,9 +43,9 @@ struct sockets {
 
 /*
  * Opens everything that the configuration wants: non-blocking, close-on-exec, listening. What
- * `before` (NULL: nothing) has is taken from there, by descriptors of its own; `before` itself
- * stays as it is. `config` outlives the sockets. 0, or a negative errno after one line in the log;
- * then nothing is left open.
+ * `before` (NULL: nothing) has is taken from there, by descriptors of its own, and so is what its
+ * activation has; `before` itself stays as it is. `config` outlives the sockets. 0, or a negative
+ * errno after one line in the log; then nothing is left open.
  */
 CONFIG_MUST_CHECK int sockets_open(struct sockets *sockets, const struct config *config,
                                    unsigned workers, const struct sockets *before);

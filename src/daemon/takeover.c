@@ -34,6 +34,8 @@ static const struct sockets_listener *find_successor(const struct sockets *socke
 /* The address is gone: no new connection begins there. */
 static void end_address(struct sockets_listener *former)
 {
+    if (former->is_activated)
+        return; /* nor do we end what is not ours */
     if (former->bound.ss_family == AF_UNIX) {
         unix_socket_remove(&former->bound, former->device, former->inode);
         return;

@@ -9,6 +9,7 @@
 
 #include "daemon/upgrade.h"
 
+#include "daemon/activation.h"
 #include "daemon/inherit.h"
 #include "daemon/notify.h"
 #include "log/log.h"
@@ -107,6 +108,8 @@ static _Noreturn void execute(const struct upgrade *upgrade, const char *program
                               int stream_fd, pid_t from)
 {
     int error = inherit_prepare(upgrade->sockets, stream_fd, from);
+    if (upgrade->sockets->activation != NULL)
+        activation_before_exec(upgrade->sockets->activation);
     if (error == 0) {
         notify_before_exec();
         execv(program, arguments);

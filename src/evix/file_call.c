@@ -42,7 +42,7 @@ static int open_without(int directory, const char *path, const struct evix_open_
     const uint64_t light = 0;
 #endif
     if (how->resolve & ~light)
-        return open_by_steps(directory, path, how);
+        return evix__open_by_steps(directory, path, how);
     int fd = openat(directory, path, (int)how->flags, (mode_t)how->mode);
     return fd < 0 ? -errno : fd;
 }

@@ -141,7 +141,7 @@ static int walk_once(struct walk *walk)
     return result;
 }
 
-int open_by_steps(int directory, const char *path, const struct evix_open_how *how)
+int evix__open_by_steps(int directory, const char *path, const struct evix_open_how *how)
 {
     const uint64_t known = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS;
     struct walk walk = {.top = directory, .how = how, .fd = -1};
@@ -164,7 +164,7 @@ int open_by_steps(int directory, const char *path, const struct evix_open_how *h
 
 #else
 
-int open_by_steps(int directory, const char *path, const struct evix_open_how *how)
+int evix__open_by_steps(int directory, const char *path, const struct evix_open_how *how)
 {
     (void)directory;
     (void)path;

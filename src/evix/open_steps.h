@@ -16,6 +16,6 @@
  * Understands RESOLVE_BENEATH, RESOLVE_NO_SYMLINKS and RESOLVE_NO_MAGICLINKS, creates nothing, and
  * gives the errors that the system call gives. A descriptor, or a negative errno.
  */
-int open_by_steps(int directory, const char *path, const struct evix_open_how *how);
+int evix__open_by_steps(int directory, const char *path, const struct evix_open_how *how);
 
 #endif

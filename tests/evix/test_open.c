@@ -190,7 +190,7 @@ static int open_at_once(const char *path, const struct evix_open_how *how)
 static void compare(const char *path, const struct evix_open_how *how)
 {
     long expected = identity(open_at_once(path, how));
-    long found = identity(open_by_steps(top, path, how));
+    long found = identity(evix__open_by_steps(top, path, how));
     ck_assert_msg(expected == found, "\"%s\", flags %#jx, resolve %#jx: %ld, not %ld", path,
                   (uintmax_t)how->flags, (uintmax_t)how->resolve, found, expected);
 }
@@ -226,8 +226,8 @@ START_TEST(test_what_it_does_not_know_is_refused)
 {
     const struct evix_open_how cached = {.resolve = RESOLVE_BENEATH | RESOLVE_CACHED};
     const struct evix_open_how anywhere = {.resolve = RESOLVE_NO_MAGICLINKS};
-    ck_assert_int_eq(open_by_steps(top, "file", &cached), -ENOSYS);
-    ck_assert_int_eq(open_by_steps(top, "file", &anywhere), -ENOSYS);
+    ck_assert_int_eq(evix__open_by_steps(top, "file", &cached), -ENOSYS);
+    ck_assert_int_eq(evix__open_by_steps(top, "file", &anywhere), -ENOSYS);
 }
 END_TEST
 
@@ -254,7 +254,7 @@ START_TEST(test_no_race_leads_out)
     ck_assert_int_eq(fstatat(top, "../outside", &outside, 0), 0);
     ck_assert_int_eq(pthread_create(&thread, NULL, exchange, NULL), 0);
     for (int i = 0; i < 20000; i++) {
-        long found = identity(open_by_steps(top, "a/outside", &how));
+        long found = identity(evix__open_by_steps(top, "a/outside", &how));
         ck_assert_msg(found != (long)outside.st_ino, "out in round %d", i);
         if (found < 0)
             ck_assert_msg(found == -EXDEV || found == -ENOTDIR, "%ld", found);

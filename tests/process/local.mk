@@ -2,6 +2,7 @@
 # Black-box tests of the program as a process: its command line, its signals, its workers.
 
 PROCESS_MODULES = \
+	tests/process/test_activation \
 	tests/process/test_check \
 	tests/process/test_crash \
 	tests/process/test_fallback \
@@ -12,6 +13,8 @@ PROCESS_MODULES = \
 	tests/process/test_signals \
 	tests/process/test_site \
 	tests/process/test_start \
+	tests/process/test_systemd \
+	tests/process/test_units \
 	tests/process/test_upgrade \
 	tests/process/test_workers
 

@@ -28,4 +28,4 @@ tests_unit_test_sandbox_LDADD = src/daemon/libdaemon.a $(LIBSECCOMP_LIBS) $(CHEC
 tests_unit_test_sockets_SOURCES = tests/unit/test_sockets.c
 tests_unit_test_sockets_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 tests_unit_test_sockets_LDADD = src/daemon/libdaemon.a src/config/libconf.a src/log/liblog.a \
-	$(CHECK_LIBS)
+	$(LIBSYSTEMD_LIBS) $(CHECK_LIBS)

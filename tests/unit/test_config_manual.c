@@ -249,7 +249,7 @@ START_TEST(test_example_shows_the_defaults)
 
     ck_assert_str_eq(shown, right);
     /* and its examples of listeners and locations are read */
-    ck_assert_uint_eq(config->listen_count, 4);
+    ck_assert_uint_eq(config->listen_count, 5);
     ck_assert_uint_eq(config->hosts[0].location_count, 11);
     ck_assert_uint_eq(config->hosts[0].name_count, 2);
     config_free(config);
