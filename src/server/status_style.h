@@ -33,7 +33,8 @@
     "gap:.75rem;margin:.75rem 0}"                                                                  \
     "figcaption{display:flex;flex-wrap:wrap;gap:0 1rem;justify-content:space-between;"             \
     "color:var(--faint);font-size:.8125rem;min-height:1.3em}"                                      \
-    ".quantiles span{margin-left:.75rem;white-space:nowrap}b{color:var(--text);font-weight:600}"   \
+    ".quantiles{display:flex;flex-wrap:wrap}.quantiles "                                           \
+    "span{margin-left:.75rem;white-space:nowrap}b{color:var(--text);font-weight:600}"              \
     ".plot{position:relative;margin-top:.5rem;border-bottom:1px solid var(--faint)}"               \
     ".plot svg{display:block;width:100%;height:9rem}"                                              \
     ".top{position:absolute;top:-.2rem;left:0;font-size:.75rem;color:var(--faint)}"                \
@@ -63,6 +64,6 @@
     "{margin-left:-.1rem}.tiles{grid-template-columns:1fr 1fr}.tile{padding:.625rem .75rem}"       \
     ".tile .big{font-size:1.375rem}.quantiles span{margin:0 .75rem 0 0}}"
 
-#define STATUS_STYLE_HASH "sm3R/v3vjEoeCNWUmee2/VCt3tCgfXzLN0sL+xCzGsw="
+#define STATUS_STYLE_HASH "2uehRycoCQgu2BAiBQtZW4i3Kq/TtqJevLWtkQRGKH8="
 
 #endif
