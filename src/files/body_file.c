@@ -17,8 +17,13 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-/* A piece is bounded, so that one fast client can't hold the loop. */
-#define PIECE_BYTES (256 * 1024)
+/*
+ * A piece is bounded, so that one fast client can't hold the loop: this much takes some 0.15 ms.
+ * With a quarter of it 10 MiB cost 1.72 ms instead of 1.53 (nginx: 1.60).
+ */
+#define PIECE_BYTES (1024 * 1024)
+/* Where the kernel does not tell of all pages of a range, one byte speaks for this much. */
+#define PROBED_BYTES (256 * 1024)
 /* So much is looked up in the page cache at once, and believed for so long: a hot file costs its
  * probes once for many pieces and many clients. Pages leave the cache by the second, not faster. */
 #define WINDOW_BYTES (2 * 1024 * 1024)
@@ -80,13 +85,24 @@ static enum presence probe_byte(int fd, uint64_t at)
     return got == 1 ? PRESENT : ABSENT;
 }
 
+static enum presence probe_bytes(int fd, uint64_t from, uint64_t to)
+{
+    enum presence found = PRESENT;
+
+    while (found == PRESENT && from < to) {
+        from = to - from > PROBED_BYTES ? from + PROBED_BYTES : to;
+        found = probe_byte(fd, from - 1);
+    }
+    return found;
+}
+
 /*
  * The last byte, as files are read forward: what is still on its way from the disk is at the end.
  * The pages, as there may be holes before it. One of the two has to say yes, none may say no.
  */
 static bool range_is_there(struct store *store, int fd, uint64_t from, uint64_t to)
 {
-    enum presence byte = probe_byte(fd, to - 1);
+    enum presence byte = store->no_cachestat ? probe_bytes(fd, from, to) : probe_byte(fd, to - 1);
     enum presence pages = byte != ABSENT ? probe_pages(store, fd, from, to) : ABSENT;
 
     return byte != ABSENT && pages != ABSENT && (byte == PRESENT || pages == PRESENT);

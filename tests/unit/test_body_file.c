@@ -84,7 +84,7 @@ START_TEST(kinds)
     struct body *body;
 
     begin(false);
-    place_fill(&place, "large", 1 << 20, 1);
+    place_fill(&place, "large", 4 << 20, 1);
     place_fill(&place, "small", 1000, 1);
     file = place_ask(&place, "/large");
     ck_assert_int_eq(body_from_file(&body, place.store, file, 0, file->size), 0);
@@ -92,8 +92,8 @@ START_TEST(kinds)
         body_next(body, &piece);
         ck_assert_int_eq(piece.kind, BODY_FILE); /* just written, so it is in the page cache */
         ck_assert_int_eq(piece.fd, file->fd);
-        ck_assert_int_eq(piece.offset, i * 262144);
-        ck_assert_uint_eq(piece.length, 262144);
+        ck_assert_int_eq(piece.offset, i * 1048576);
+        ck_assert_uint_eq(piece.length, 1048576);
     }
     body_release(body);
     representation_unref(&file);
