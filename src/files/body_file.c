@@ -130,6 +130,17 @@ static bool is_hot(struct store *store, struct representation *file, uint64_t fr
     return true;
 }
 
+/* How much of the next piece can be sent from the page cache, which may have a part of it only. */
+static uint64_t hot_length(const struct file_body *body, uint64_t length)
+{
+    if (is_hot(body->store, body->file, body->offset, body->offset + length))
+        return length;
+    if (length > PROBED_BYTES &&
+        is_hot(body->store, body->file, body->offset, body->offset + PROBED_BYTES))
+        return PROBED_BYTES;
+    return 0;
+}
+
 /* ---- cold reads ---- */
 
 static void destroy(struct file_body *body)
@@ -214,7 +225,8 @@ static void next_of_file(struct body *base, struct body_piece *out)
         body->offset = body->end;
         return;
     }
-    if (!is_hot(body->store, body->file, body->offset, body->offset + length)) {
+    length = hot_length(body, length);
+    if (length == 0) {
         start_read(body, out);
         return;
     }

@@ -69,7 +69,11 @@ class Large(TestCase):
             other.reset()
 
     def test_slow_readers_cost_only_socket_buffers(self):
+        """Of a file that the page cache has, as far as they get; else each holds what it waits for."""
         pid = self.daemon.worker_pids[0]
+        with open(os.path.join(self.root, "large.bin"), "rb") as file:
+            for _ in range(64):
+                file.read(1 << 20)
         fetch(self.address, "/small.bin")
         clients = [Connection(self.address, receive_buffer=4096) for _ in range(SLOW_READERS)]
         for client in clients[:20]:
