@@ -87,8 +87,9 @@ class Large(TestCase):
         self.assertEqual(len(fetch(self.address, "/small.bin").body), 1024)
         for client in clients:
             client.reset()
-        # An exchange and a body each, and not a byte of the file: 256 KiB is one piece of it.
-        self.assertLess(grown / (SLOW_READERS - 20), 16384 * TIME_SCALE)
+        # An exchange and a body each. Who found the page cache emptied meanwhile, by whomever, holds
+        # the 128 KiB that were read for it; nobody holds what it has not asked for yet.
+        self.assertLess(grown / (SLOW_READERS - 20), 160 * 1024 * TIME_SCALE)
         wait_until(lambda: fetch(self.address, "/small.bin").status == 200, "it goes on")
 
 
