@@ -17,6 +17,8 @@ from load import Load, write_files
 from wire import Connection, fetch, request
 
 DIED = [r"worker \d+ .*ended by signal", "successor starts"]
+# Sanitizers would take the signals that the tests send for faults of the daemon.
+LEFT_ALONE = os.environ.get("ASAN_OPTIONS", "") + ":handle_segv=0:handle_abort=0"
 # What a client sees whose connection was in the hands of a process that was killed.
 CUT = re.compile("connection reset|connection ended|ConnectionReset|BrokenPipe")
 
@@ -31,7 +33,7 @@ class Site(TestCase):
     def make(cls, workers=1, expect=DIED, **settings):
         settings.setdefault("hosts", [host(cls.root, {"path": "/"})])
         text = configuration(workers=workers, backend=BACKEND, **settings)
-        return Daemon(config=text, workers=None, expect=expect)
+        return Daemon(config=text, workers=None, expect=expect, env={"ASAN_OPTIONS": LEFT_ALONE})
 
     def running(self, **options):
         daemon = self.make(**options).start()

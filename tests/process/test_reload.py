@@ -394,7 +394,8 @@ class Leaks(Site):
                     held, memory = descriptors(pid), memory_bytes(pid, "RssAnon")
             self.wait_for_workers(daemon, 2)
             self.assertEqual(descriptors(pid), held)
-            self.assertLess(memory_bytes(pid, "RssAnon"), memory + (1 << 20))
+            if suite.TIME_SCALE == 1:  # sanitizers keep what was freed; they look for leaks themselves
+                self.assertLess(memory_bytes(pid, "RssAnon"), memory + (1 << 20))
 
 
 if __name__ == "__main__":
