@@ -46,6 +46,6 @@ LONG_TESTS = \
 	tests/process/test_rotation-epoll.test tests/process/test_rotation-io_uring.test \
 	tests/process/test_upgrade-epoll.test tests/process/test_upgrade-io_uring.test
 check-process-long: all
-	RELOADS=1000 ROTATIONS=1000 UPGRADES=100 \
+	RELOADS=1000 ROTATIONS=1000 UPGRADES=100 DOWNLOAD_MIB=1024 \
 	$(MAKE) $(AM_MAKEFLAGS) check-TESTS TESTS='$(LONG_TESTS)'
 .PHONY: check-process check-process-long

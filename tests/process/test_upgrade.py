@@ -19,9 +19,10 @@ from evixd import (
 )
 from load import Load, write_files
 from suite import TIME_SCALE
-from wire import Connection, fetch, request
+from wire import Connection, WireError, fetch, request
 
 UPGRADES = int(os.environ.get("UPGRADES", "10"))
+DOWNLOAD_MIB = int(os.environ.get("DOWNLOAD_MIB", "64"))
 TAKEN = r"serving in the place of process (\d+)"
 FAILED = "upgrade failed"
 _PR_SET_CHILD_SUBREAPER = 36
@@ -266,6 +267,41 @@ class Alone(Site):
             self.assertTrue(connection.take(size) == bytes(size))
         self.assertEqual(former.wait(60 * TIME_SCALE), 0)
         daemon.stop()
+
+    def test_download_outlives_all_orders_but_one(self):
+        """Its worker is retired, its program replaced, the server stopped: not a byte is missing."""
+        size = DOWNLOAD_MIB << 20
+        with open(os.path.join(self.root, "huge.bin"), "wb") as file:
+            file.truncate(size)
+        for number in (signal.SIGTERM, signal.SIGQUIT, signal.SIGINT):
+            daemon = self.running(shutdown=600)
+            with Connection(daemon.address, timeout=60, receive_buffer=8192) as connection:
+                connection.send(request("/huge.bin"))
+                connection.read_head()
+                daemon.send_signal(signal.SIGHUP)
+                daemon.log.wait("the new configuration is in force")
+                former = self.upgrade(daemon)
+                former.send_signal(number)
+                if number == signal.SIGINT:
+                    self.assertRaises(WireError, self.read_zeros, connection, size)
+                else:
+                    daemon.log.wait("stopping: ")
+                    self.read_zeros(connection, size)
+                    connection.expect_end()
+            self.assertEqual(former.wait(60 * TIME_SCALE), 0)
+            daemon.stop()
+
+    def read_zeros(self, connection, size):
+        size -= len(connection.buffer)
+        self.assertEqual(connection.buffer.count(0), len(connection.buffer))
+        connection.buffer.clear()
+        zeros = bytes(1 << 20)
+        while size > 0:
+            data = connection.receive(min(size, len(zeros)))
+            if not data:
+                raise WireError("%d bytes are missing" % size)
+            self.assertTrue(data == zeros[:len(data)])
+            size -= len(data)
 
     def test_former_one_can_be_stopped(self):
         """It has nothing left but its connections, and takes none of the new one's sockets along."""
