@@ -12,7 +12,6 @@ evixd_LDADD = \
 # Its workers end with SIGSYS at a system call that their list lacks: what would be refused quietly
 # is noticed. `strace -f -e trace=none -e signal=SIGSYS` on a test tells which it was.
 EXTRA_PROGRAMS += evixd-audit
-CLEANFILES += evixd-audit
 evixd_audit_SOURCES = src/main.c src/daemon/sandbox.c
 evixd_audit_CPPFLAGS = $(AM_CPPFLAGS) $(LIBSECCOMP_CFLAGS) -DSANDBOX_AUDIT
 evixd_audit_LDFLAGS = $(evixd_LDFLAGS)
