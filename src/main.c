@@ -9,6 +9,7 @@
 #include "daemon/exit_code.h"
 #include "daemon/master.h"
 
+#include <errno.h>
 #include <stdio.h>
 
 static void on_config_error(void *data, const char *line)
@@ -33,7 +34,10 @@ static int load_and_act(const struct command *command)
 {
     const struct config_errors errors = {.report = on_config_error};
     struct config *config;
-    if (command_load(command, &config, &errors) < 0)
+    int error = command_load(command, &config, &errors);
+    if (error == -ENOENT && command->file_is_default)
+        on_config_error(NULL, "name a DIRECTORY to serve, or a --config FILE; see evixd --help");
+    if (error < 0)
         return EXIT_CODE_USAGE;
     if (command->action == COMMAND_RUN)
         return master_run(command, config);

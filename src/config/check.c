@@ -13,15 +13,22 @@
 
 #include "config/address.h"
 
-static void check_accounts(struct loader *loader)
+/* Where a setting that was given at the top of the file stands. */
+static unsigned line_of(const config_setting_t *root, const char *name)
+{
+    return (unsigned)config_setting_source_line(
+        config_setting_get_member((config_setting_t *)root, name));
+}
+
+static void check_accounts(struct loader *loader, const config_setting_t *root)
 {
     const struct config *config = loader->config;
 
     if (config->user[0] != '\0' && getpwnam(config->user) == NULL)
-        errors_add(&loader->errors, 0, "%s: user: there is no user \"%.100s\"", config->path,
+        errors_add(&loader->errors, line_of(root, "user"), "user: there is no user \"%.100s\"",
                    config->user);
     if (config->group[0] != '\0' && getgrnam(config->group) == NULL)
-        errors_add(&loader->errors, 0, "%s: group: there is no group \"%.100s\"", config->path,
+        errors_add(&loader->errors, line_of(root, "group"), "group: there is no group \"%.100s\"",
                    config->group);
     for (size_t i = 0; i < config->listen_count; i++) {
         const struct config_listen *listen = &config->listen[i];
@@ -162,11 +169,11 @@ static void check_something_to_serve(struct loader *loader)
                    config->path);
 }
 
-void check_config(struct loader *loader)
+void check_config(struct loader *loader, const config_setting_t *root)
 {
     if (loader->errors.out_of_memory)
         return;
-    check_accounts(loader);
+    check_accounts(loader, root);
     check_limits(loader);
     check_listeners(loader);
     check_hosts(loader);

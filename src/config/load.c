@@ -90,7 +90,7 @@ static void load_tree(struct loader *loader)
     walk_file(loader, config_root_setting(&tree));
     override_apply(loader);
     if (whole) /* else it is no wonder if something is missing */
-        check_config(loader);
+        check_config(loader, config_root_setting(&tree));
 destroy:
     config_destroy(&tree);
 }

@@ -52,6 +52,6 @@ void override_prepare(struct loader *loader);
 void override_apply(struct loader *loader);
 
 /* check.c: what no single setting can be blamed for. */
-void check_config(struct loader *loader);
+void check_config(struct loader *loader, const config_setting_t *root);
 
 #endif

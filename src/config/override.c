@@ -119,7 +119,7 @@ void override_apply(struct loader *loader)
     if (overrides->listen_count > 0)
         replace_listeners(loader, overrides->listen, overrides->listen_count, "--listen");
     else if (config->listen_count == 0)
-        replace_listeners(loader, standard, 1, "default");
+        replace_listeners(loader, standard, 1, "");
 }
 
 static int refuse_directory(const char *directory, int error, const struct config_errors *errors)

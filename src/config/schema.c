@@ -386,8 +386,8 @@ static const struct schema_setting auth_settings[] = {
      .type = SCHEMA_FILE,
      PLACE(struct config_auth, users),
      .standard = "",
-     .about = "File of names and hashed passwords, as htpasswd -B and mkpasswd make them; empty: "
-              "nobody is asked."},
+     .about = "File with a line NAME:HASH for each user, as htpasswd -B makes it; empty: nobody is "
+              "asked."},
 };
 static const struct schema_record auth = {
     .name = "auth",
@@ -547,7 +547,7 @@ static const struct schema_setting host_settings[] = {
      .type = SCHEMA_DIRECTORY,
      PLACE(struct config_host, root),
      .standard = "",
-     .about = "Directory with the host's files. It has no default."},
+     .about = "Directory with the host's files."},
     {.name = "access_log",
      .type = SCHEMA_GROUP,
      PLACE(struct config_host, access_log),

@@ -94,8 +94,9 @@ static void load_names(struct loader *loader, const struct schema_record *record
         if (expected == NULL)
             continue;
         refused = true;
-        errors_add(&loader->errors, line_of(item), "%s.%s: expected %s, found %s", record->name,
-                   setting->name, expected, value_found(&value, found, sizeof(found)));
+        errors_add(&loader->errors, line_of(item), "%s%s%s: expected %s, found %s", record->name,
+                   record->name[0] == '\0' ? "" : ".", setting->name, expected,
+                   value_found(&value, found, sizeof(found)));
     }
     if (!refused && value_store_names(&loader->values, setting, names, count, base) != 0)
         errors_add_memory(&loader->errors);
@@ -212,21 +213,23 @@ static void refuse_unknown(struct loader *loader, const struct schema_record *re
                    record->name);
 }
 
-/* In the order of the schema, not of the file: what is given on to others must be there first. */
-static void load_known(struct loader *loader, const struct schema_record *record,
-                       const config_setting_t *group, void *base)
+/* In the order of the schema, not of the file: what is given on to others must be there first.
+ * Settings that several groups share are told of by the name of the one that they were found in. */
+static void load_known(struct loader *loader, const struct schema_record *home,
+                       const struct schema_record *record, const config_setting_t *group,
+                       void *base)
 {
     if (record->shared != NULL)
-        load_known(loader, record->shared, group, (char *)base + record->shared_offset);
+        load_known(loader, home, record->shared, group, (char *)base + record->shared_offset);
     for (size_t i = 0; i < record->count; i++) {
         const struct schema_setting *setting = &record->settings[i];
         const config_setting_t *node =
             config_setting_get_member((config_setting_t *)group, setting->name);
 
         if (node != NULL)
-            load_setting(loader, record, setting, node, base);
+            load_setting(loader, home, setting, node, base);
         else if (setting->required)
-            errors_add(&loader->errors, line_of(group), "%s: \"%s\" is missing", record->name,
+            errors_add(&loader->errors, line_of(group), "%s: \"%s\" is missing", home->name,
                        setting->name);
     }
 }
@@ -236,7 +239,7 @@ static void load_record(struct loader *loader, const struct schema_record *recor
 {
     size_t offset;
 
-    load_known(loader, record, group, base);
+    load_known(loader, record, record, group, base);
     for (int i = 0; i < config_setting_length(group); i++) {
         const config_setting_t *node = config_setting_get_elem(group, (unsigned)i);
 

@@ -173,7 +173,8 @@ static int read_directory(struct command *command, int count, char **arguments)
 {
     command->directory = arguments[optind];
     if (command->directory == NULL) {
-        if (command->file == NULL)
+        command->file_is_default = command->file == NULL;
+        if (command->file_is_default)
             command->file = DEFAULT_CONFIG;
         return 0;
     }

@@ -18,6 +18,7 @@ struct command {
     const char *name;      /* by which the program was called */
     char **arguments;      /* all of them */
     const char *file;      /* of the configuration; not looked at if there is a directory */
+    bool file_is_default;  /* nothing was named */
     const char *directory; /* NULL: the configuration comes from a file */
     struct config_overrides overrides;
     const char **listen; /* what overrides.listen is; private */

@@ -230,11 +230,15 @@ static const char *failure_reason(const struct sockets_listener *listener, int e
     return strerror(-error);
 }
 
+/* What was named nowhere, the default address, has an empty source. */
 static void report(const struct config_listen *listen, const char *reason)
 {
     bool has_place = listen->source != NULL && listen->source[0] != '\0';
-    log_event(LOG_LEVEL_ERROR, "%s%scannot listen on %s: %s", has_place ? listen->source : "",
-              has_place ? ": " : "", listen->address, reason);
+    bool is_default = listen->source != NULL && !has_place;
+
+    log_event(LOG_LEVEL_ERROR, "%s%scannot listen on %s: %s%s", has_place ? listen->source : "",
+              has_place ? ": " : "", listen->address, reason,
+              is_default ? "; --listen takes another address" : "");
 }
 
 /* The kernel cuts a longer backlog down without a word, and bursts of clients then wait. */

@@ -78,8 +78,8 @@ static const struct {
      "test.conf:2: group: expected the name of a group, found 5\n"
      "test.conf:2: default_type: expected a media type such as text/plain, found \"text\"\n"},
     {HOST "user = \"no-such-user\"; group = \"no-such-group\";",
-     "test.conf: user: there is no user \"no-such-user\"\n"
-     "test.conf: group: there is no group \"no-such-group\"\n"},
+     "test.conf:2: user: there is no user \"no-such-user\"\n"
+     "test.conf:2: group: there is no group \"no-such-group\"\n"},
     {HOST "mime_types = \"none\"; pid_file = \"a\\nb\";",
      "test.conf:2: pid_file: expected a path, found \"a?b\"\n"
      "test.conf:2: mime_types: \"none\": No such file or directory\n"},
@@ -197,9 +197,9 @@ static const struct {
      "test.conf:3: redirect.to: expected a slash at the end of both or neither of the path \"/d/\" "
      "and \"/e\", which stands for it\n"},
     {"hosts = ( { root = \"www\"; index = ( \"a/b\", \"..\" ); listing = \"yes\"; } );",
-     "test.conf:1: location.index: expected the name of a file, without a slash, found \"a/b\"\n"
-     "test.conf:1: location.index: expected the name of a file, without a slash, found \"..\"\n"
-     "test.conf:1: location.listing: expected true or false, found \"yes\"\n"},
+     "test.conf:1: host.index: expected the name of a file, without a slash, found \"a/b\"\n"
+     "test.conf:1: host.index: expected the name of a file, without a slash, found \"..\"\n"
+     "test.conf:1: host.listing: expected true or false, found \"yes\"\n"},
 
     /* headers: */
     {HOST "headers = {\n X-A = \"a\\r\\nSet-Cookie: b\";\n X-B = \"a\nb\";\n X-C = \"\\x1b\";\n"
@@ -236,12 +236,12 @@ static const struct {
 
     /* who may, and what is said to those who may not */
     {HOST "allow = ( \"10.0.0.1/8\", \"10.0.0.0/33\",\n \"example.org\", 5 );",
-     "test.conf:2: location.allow: expected a network without bits behind its prefix, such as "
+     "test.conf:2: allow: expected a network without bits behind its prefix, such as "
      "10.0.0.0/8, found \"10.0.0.1/8\"\n"
-     "test.conf:2: location.allow: expected a prefix of 0 to 32 bits, found \"10.0.0.0/33\"\n"
-     "test.conf:3: location.allow: expected an address, a network such as 10.0.0.0/8, \"unix\" or "
+     "test.conf:2: allow: expected a prefix of 0 to 32 bits, found \"10.0.0.0/33\"\n"
+     "test.conf:3: allow: expected an address, a network such as 10.0.0.0/8, \"unix\" or "
      "\"all\", found \"example.org\"\n"
-     "test.conf:3: location.allow: expected a text in quotes, found 5\n"},
+     "test.conf:3: allow: expected a text in quotes, found 5\n"},
     {HOST "error_pages = ( { status = 200; file = \"/a\"; },\n { status = 404; file = \"a\"; },\n"
           " { file = \"/a/../b\"; } );",
      "test.conf:2: error_pages.status: expected an integer from 400 to 599, found 200\n"
