@@ -44,6 +44,7 @@ struct evix_file_request {
     struct evix_op *op;
     int directory; /* or the file */
     int flags;
+    bool aside; /* a ring is not to try it at once */
     const char *path;
     uint64_t offset;
     struct evix_open_how how;
@@ -91,6 +92,14 @@ EVIX_EXPORT void evix_file_stat(struct evix_op *op, struct evix_loop *loop,
 EVIX_EXPORT void evix_file_read(struct evix_op *op, struct evix_loop *loop,
                                 struct evix_file_request *request, int fd, void *memory,
                                 uint32_t length, uint64_t offset, evix_op_fn *fn);
+
+/*
+ * The same for a file on a network's file system, or one in user space: a ring's attempt to read at
+ * once may wait there, and the loop with it. It costs a thread of the kernel's.
+ */
+EVIX_EXPORT void evix_file_read_aside(struct evix_op *op, struct evix_loop *loop,
+                                      struct evix_file_request *request, int fd, void *memory,
+                                      uint32_t length, uint64_t offset, evix_op_fn *fn);
 
 #ifdef __cplusplus
 }

@@ -61,12 +61,27 @@ void evix_file_stat(struct evix_op *op, struct evix_loop *loop, struct evix_file
     start(op, loop, request, OP_FILE_STAT, fn);
 }
 
-void evix_file_read(struct evix_op *op, struct evix_loop *loop, struct evix_file_request *request,
-                    int fd, void *memory, uint32_t length, uint64_t offset, evix_op_fn *fn)
+static void read_file(struct evix_op *op, struct evix_loop *loop, struct evix_file_request *request,
+                      int fd, void *memory, uint32_t length, uint64_t offset, evix_op_fn *fn)
 {
     request->directory = fd;
     request->offset = offset;
     request->memory = memory;
     op->length = length;
     start(op, loop, request, OP_FILE_READ, fn);
+}
+
+void evix_file_read(struct evix_op *op, struct evix_loop *loop, struct evix_file_request *request,
+                    int fd, void *memory, uint32_t length, uint64_t offset, evix_op_fn *fn)
+{
+    request->aside = false;
+    read_file(op, loop, request, fd, memory, length, offset, fn);
+}
+
+void evix_file_read_aside(struct evix_op *op, struct evix_loop *loop,
+                          struct evix_file_request *request, int fd, void *memory, uint32_t length,
+                          uint64_t offset, evix_op_fn *fn)
+{
+    request->aside = true;
+    read_file(op, loop, request, fd, memory, length, offset, fn);
 }

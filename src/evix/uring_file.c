@@ -36,12 +36,16 @@ void evix__uring_file_prepare(struct io_uring_sqe *entry, struct evix_op *op)
     case OP_FILE_OPEN:
         io_uring_prep_openat2(entry, request->directory, request->path,
                               (struct open_how *)&request->how);
+        /* With its names cached it would be opened at once: in the file system, which may wait. */
+        io_uring_sqe_set_flags(entry, IOSQE_ASYNC);
         break;
     case OP_FILE_STAT:
         prepare_stat(entry, op);
         break;
     case OP_FILE_READ:
         io_uring_prep_read(entry, request->directory, request->memory, op->length, request->offset);
+        if (request->aside)
+            io_uring_sqe_set_flags(entry, IOSQE_ASYNC);
         break;
     default:
         io_uring_prep_nop(entry);

@@ -169,6 +169,7 @@ static void on_read(struct evix_op *op, ssize_t result)
 static void start_read(struct file_body *body, struct body_piece *out)
 {
     uint64_t left = body->end - body->offset;
+    uint32_t length = left < CHUNK_BYTES ? (uint32_t)left : CHUNK_BYTES;
 
     assert(left > 0 && body->chunk == NULL);
     body->chunk = chunk_take(&body->store->chunks);
@@ -178,8 +179,12 @@ static void start_read(struct file_body *body, struct body_piece *out)
     }
     body->state = READ_PENDING;
     store_hold(body->store);
-    evix_file_read(&body->op, body->store->loop, &body->request, body->file->fd, body->chunk,
-                   left < CHUNK_BYTES ? (uint32_t)left : CHUNK_BYTES, body->offset, on_read);
+    if (body->file->closer != NULL) /* a slow file */
+        evix_file_read_aside(&body->op, body->store->loop, &body->request, body->file->fd,
+                             body->chunk, length, body->offset, on_read);
+    else
+        evix_file_read(&body->op, body->store->loop, &body->request, body->file->fd, body->chunk,
+                       length, body->offset, on_read);
     *out = (struct body_piece){.kind = BODY_LATER};
 }
 

@@ -11,6 +11,9 @@
 
 #include <fcntl.h>
 #include <linux/magic.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/sysmacros.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
@@ -55,6 +58,57 @@ static bool type_is_local(uint32_t magic)
     }
 }
 
+/* The names of those above: several may share a magic number. */
+static bool name_is_local(const char *type)
+{
+    static const char *const names[] = {
+        "ext2", "ext3",  "ext4",     "xfs",   "btrfs",   "tmpfs",  "devtmpfs", "overlay",
+        "f2fs", "zfs",   "bcachefs", "ramfs", "rootfs",  "udf",    "squashfs", "erofs",
+        "vfat", "msdos", "exfat",    "jfs",   "iso9660", "nilfs2",
+    };
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+        if (strcmp(names[i], type) == 0)
+            return true;
+    return false;
+}
+
+/* The type's name stands behind " - " in a line of proc_pid_mountinfo(5), the device before. */
+static bool find_type(FILE *mounts, uint64_t number, char type[64])
+{
+    char line[4352];
+    unsigned major, minor;
+
+    while (fgets(line, sizeof(line), mounts) != NULL) {
+        const char *dash = strstr(line, " - ");
+
+        if (sscanf(line, "%*d %*d %u:%u ", &major, &minor) == 2 &&
+            makedev(major, minor) == number && dash != NULL && sscanf(dash, " - %63s", type) == 1)
+            return true;
+    }
+    return false;
+}
+
+/*
+ * The kernel's own list first: statfs(2) of a network's file system asks the network, and whoever
+ * asks waits. Some local ones have devices that are not in it; they answer at once. False: it is
+ * not known.
+ */
+static bool ask_mounts(uint64_t number, bool *local)
+{
+    FILE *mounts = fopen("/proc/self/mountinfo", "re");
+    char type[64];
+    bool found;
+
+    if (mounts == NULL)
+        return false;
+    found = find_type(mounts, number, type);
+    fclose(mounts);
+    if (found)
+        *local = name_is_local(type);
+    return found;
+}
+
 /* By descriptor, as a sandboxed worker may not call statfs(2); O_PATH opens nothing. */
 static int ask_path(const char *path, struct statfs *status)
 {
@@ -75,9 +129,11 @@ bool device_is_local(struct devices *devices, uint64_t number, int fd, const cha
     for (size_t i = 0; i < devices->count; i++)
         if (devices->known[i].number == number)
             return devices->known[i].local;
-    if ((fd >= 0 ? fstatfs(fd, &status) : ask_path(path, &status)) < 0)
-        return false;
-    local = type_is_local((uint32_t)status.f_type);
+    if (!ask_mounts(number, &local)) {
+        if ((fd >= 0 ? fstatfs(fd, &status) : ask_path(path, &status)) < 0)
+            return false;
+        local = type_is_local((uint32_t)status.f_type);
+    }
     devices->known[devices->next].number = number;
     devices->known[devices->next].local = local;
     devices->next = (devices->next + 1) % DEVICES_MAX;

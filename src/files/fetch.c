@@ -149,6 +149,14 @@ static void open_target(struct fill *fill)
                    &fill->how, on_opened);
 }
 
+bool fetch_is_slow(const struct fill *fill)
+{
+    struct evix_stat stat;
+
+    return root_stat_descriptor(fill->fd, &stat) < 0 ||
+           !device_is_local(&fill->store->devices, stat.device, fill->fd, NULL);
+}
+
 bool fetch_frees_descriptors(struct fill *fill)
 {
     return fill->descriptor_tries++ < DESCRIPTOR_TRIES &&
@@ -235,7 +243,7 @@ static void conclude_directory(struct fill *fill)
     struct representation *answer;
 
     if (entry->path[entry->path_length - 1] == '/' && !fill->directory) {
-        /* A directory by the name of an index file is none. */
+        /* A directory by the name of an index file is none. Closing it tells nobody. */
         close(fill->fd);
         fill->fd = -1;
         entry->index_tried++;
@@ -299,11 +307,14 @@ static void read_on(struct fill *fill)
         measure(fill, FILL_CHECK, &fill->check);
         return;
     }
-    evix_file_read(&fill->op, fill->store->loop, &fill->request, fill->fd, to,
-                   left < READ_MAX ? (uint32_t)left : READ_MAX, fill->filled, on_read);
+    if (fetch_is_slow(fill))
+        evix_file_read_aside(&fill->op, fill->store->loop, &fill->request, fill->fd, to,
+                             left < READ_MAX ? (uint32_t)left : READ_MAX, fill->filled, on_read);
+    else
+        evix_file_read(&fill->op, fill->store->loop, &fill->request, fill->fd, to,
+                       left < READ_MAX ? (uint32_t)left : READ_MAX, fill->filled, on_read);
 }
 
-/* Larger files are measured again as well: their watch is younger than the first measure. */
 static void read_content(struct fill *fill)
 {
     representation_unref(&fill->file);
@@ -381,6 +392,7 @@ static void conclude_file(struct fill *fill)
             fill_conclude(fill, NULL);
             return;
         }
+        fill->file->closer = fetch_is_slow(fill) ? fill->store->loop : NULL;
         fill->fd = -1;
     }
     if (may_have_siblings(fill))

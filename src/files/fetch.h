@@ -49,6 +49,9 @@ void fetch_start(struct fill *fill);
  */
 int fetch_open_inline(const struct fill *fill);
 
+/* Whether reading or closing fill->fd may have to wait for somebody else than a disk. */
+bool fetch_is_slow(const struct fill *fill);
+
 /* Whether it is worth trying again: descriptors were given back; directories were renamed. */
 bool fetch_frees_descriptors(struct fill *fill);
 bool fetch_races_on(struct fill *fill);

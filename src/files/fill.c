@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "files/closing.h"
 #include "files/describe.h"
 
 static void append(struct lookup_list *list, struct lookup *lookup)
@@ -50,6 +51,14 @@ void fill_join(struct fill *fill, struct lookup *lookup)
     append(&fill->late, lookup);
 }
 
+static void close_file(const struct fill *fill)
+{
+    if (fetch_is_slow(fill))
+        closing_start(fill->store->loop, fill->fd);
+    else
+        close(fill->fd);
+}
+
 void fill_free(struct fill *fill)
 {
     struct store *store = fill->store;
@@ -61,7 +70,7 @@ void fill_free(struct fill *fill)
         entry_free(fill->entry);
     }
     if (fill->fd >= 0)
-        close(fill->fd);
+        close_file(fill);
     if (fill->sibling_fd >= 0)
         close(fill->sibling_fd);
     representation_unref(&fill->file);

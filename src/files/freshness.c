@@ -12,6 +12,7 @@
 #include <limits.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "files/device.h"
 #include "files/root_path.h"
@@ -163,23 +164,30 @@ void freshness_fini(struct freshness *freshness)
     nodes_fini(&freshness->nodes);
 }
 
+/* By a descriptor, so that no path is walked that might have to wait. */
 static int add_node(struct freshness *freshness, struct root *root, struct node *parent,
                     const char *path, size_t from, size_t to, struct node **out)
 {
+    struct node_place place = {
+        .root = root, .parent = parent, .name = path + from, .size = to - from};
     char whole[PATH_MAX];
     struct evix_stat stat;
     int error = root_join(root, path, to, whole, sizeof(whole));
 
-    if (error == 0)
-        error = node_add(out, freshness, root, parent, path + from, to - from,
-                         whole[0] != '\0' ? whole : "/");
     if (error < 0)
         return error;
-    error = to > 0 ? root_stat(root, path, to, &stat) : root_stat(root, "/", 1, &stat);
-    (*out)->device = error == 0 ? stat.device : 0;
-    (*out)->blind =
-        error < 0 || !device_is_local(freshness->devices, stat.device, -1, whole[0] ? whole : "/");
-    return 0;
+    place.path = whole[0] != '\0' ? whole : "/";
+    place.fd = root_open_directory(root, path, to);
+    if (place.fd < 0)
+        return place.fd;
+    error = root_stat_descriptor(place.fd, &stat);
+    if (error == 0) {
+        place.device = stat.device;
+        place.blind = !device_is_local(freshness->devices, stat.device, place.fd, NULL);
+        error = node_add(out, freshness, &place);
+    }
+    close(place.fd);
+    return error;
 }
 
 void freshness_renew_root(struct freshness *freshness, struct root *root)
@@ -387,8 +395,11 @@ static bool siblings_hold(const struct entry *entry)
         const struct sibling *sibling = entry->siblings != NULL ? &entry->siblings[i] : NULL;
         size_t length = target(entry, entry->index_tried, i, path);
         struct evix_stat stat;
-        int error = root_stat(entry->root, path, length, &stat);
+        int error;
 
+        if (sibling != NULL && sibling->error == -ENAMETOOLONG)
+            continue; /* and always will be */
+        error = root_stat(entry->root, path, length, &stat);
         if (error != (sibling != NULL ? sibling->error : -ENOENT) ||
             (error == 0 && !same_file(&stat, &sibling->stat)))
             return false;

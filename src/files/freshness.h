@@ -10,8 +10,12 @@
  * change that was finished before the request was sent is known by then. An answer is used only if
  * a watch sees all that it depends on: each directory on its path (names, permissions), and the
  * file itself (content, whatever name it is written through). Whatever else there is (symbolic
- * links on the path, file systems without events, no watch to be had) is looked at again, by one
- * stat(2) a request.
+ * links on the path, file systems without events, no watch to be had) is looked at again, once a
+ * request.
+ *
+ * No look waits: it takes what the kernel has in memory (openat2(2) with RESOLVE_CACHED), and what
+ * is not there, or lies where another side would have to be asked, is found anew by a fill, whose
+ * steps are asynchronous. Watches are started through descriptors that are open already.
  *
  * Not seen until the writer closes the file: stores through a shared mapping. Not seen at all:
  * another file system that is mounted over a cached directory; drop the cache then (reload).

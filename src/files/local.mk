@@ -7,6 +7,7 @@ src_files_libfiles_a_SOURCES = \
 	src/files/body_memory.c \
 	src/files/cache.c src/files/cache.h \
 	src/files/chunk.c src/files/chunk.h \
+	src/files/closing.c src/files/closing.h \
 	src/files/coding.c src/files/coding.h \
 	src/files/describe.h \
 	src/files/device.c src/files/device.h \

@@ -169,7 +169,8 @@ static void link_node(struct nodes *nodes, struct node *node)
 }
 
 /* Watches are a limited good: the user's other processes want some too. */
-static int start_watch(struct freshness *freshness, struct node *node, const char *path)
+static int start_watch(struct freshness *freshness, struct node *node,
+                       const struct node_place *place)
 {
     struct nodes *nodes = &freshness->nodes;
     uint32_t mask = DIRECTORY_EVENTS | (node->parent != NULL ? IN_DONT_FOLLOW : 0);
@@ -180,32 +181,37 @@ static int start_watch(struct freshness *freshness, struct node *node, const cha
             return -ENOSPC;
         free_node(freshness, nodes->idle);
     }
+    if (place->blind)
+        return 0;
     do {
-        error = watch_start(&freshness->watches, &node->user, WATCH_DIRECTORY, path, mask);
+        error = watch_start_open(&freshness->watches, &node->user, WATCH_DIRECTORY, place->fd,
+                                 place->path, mask);
         if (error != -ENOSPC || nodes->idle == NULL)
             return error;
         free_node(freshness, nodes->idle);
     } while (true);
 }
 
-int node_add(struct node **out, struct freshness *freshness, struct root *root, struct node *parent,
-             const char *name, size_t size, const char *path)
+int node_add(struct node **out, struct freshness *freshness, const struct node_place *place)
 {
     struct nodes *nodes = &freshness->nodes;
-    struct node *node = calloc(1, sizeof(*node) + size + 1);
+    struct node *parent = place->parent;
+    struct node *node = calloc(1, sizeof(*node) + place->size + 1);
     int error;
 
     *out = NULL;
     if (node == NULL)
         return -ENOMEM;
-    node->root = root;
+    node->root = place->root;
     node->parent = parent;
     node->id = ++nodes->next_id;
-    node->name_size = size;
-    memcpy(node->name, name, size);
+    node->device = place->device;
+    node->blind = place->blind;
+    node->name_size = place->size;
+    memcpy(node->name, place->name, place->size);
     if (parent != NULL)
         node_hold(nodes, parent); /* pruning must not take it */
-    error = start_watch(freshness, node, path);
+    error = start_watch(freshness, node, place);
     if (error == 0) {
         link_node(nodes, node);
         node_hold(nodes, node);

@@ -47,12 +47,20 @@ void nodes_fini(struct nodes *nodes);
 struct node *node_find(const struct nodes *nodes, const struct node *parent, const char *name,
                        size_t size);
 
-/*
- * Starts watching the directory at `path`, which is `name` in `parent`, or a root without one. 0,
- * or the error of inotify_add_watch(2): -ENOTDIR also for a symbolic link, unless it is the root.
- */
-int node_add(struct node **out, struct freshness *freshness, struct root *root, struct node *parent,
-             const char *name, size_t size, const char *path);
+/* A directory, open by O_PATH: `name` in `parent`, or a root without one. */
+struct node_place {
+    struct root *root;
+    struct node *parent;
+    const char *name;
+    size_t size;
+    int fd;
+    const char *path; /* to it, from the top */
+    uint64_t device;
+    bool blind;
+};
+
+/* Starts watching it, unless it is blind. 0, or the error of inotify_add_watch(2). */
+int node_add(struct node **out, struct freshness *freshness, const struct node_place *place);
 
 /* Stops watching it and all below, and removes every entry that hangs there. */
 void node_drop(struct freshness *freshness, struct node *node);

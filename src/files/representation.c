@@ -13,6 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "files/closing.h"
 #include "files/media_type.h"
 #include "files/root.h"
 #include "files/validator.h"
@@ -193,7 +194,9 @@ void representation_unref(struct representation **representation)
     assert(last->references > 0);
     if (--last->references > 0)
         return;
-    if (last->fd >= 0)
+    if (last->fd >= 0 && last->closer != NULL)
+        closing_start(last->closer, last->fd);
+    else if (last->fd >= 0)
         close(last->fd);
     root_view_unref(&last->view);
     free(last);

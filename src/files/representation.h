@@ -22,6 +22,8 @@ enum representation_kind {
     REPRESENTATION_ABSENT,    /* `status` and `reason` say why */
 };
 
+struct evix_loop;
+
 struct representation {
     unsigned references; /* private: the worker's thread alone counts */
     enum representation_kind kind;
@@ -49,6 +51,7 @@ struct representation {
 
     size_t memory;                        /* private, as all below: bytes that it takes */
     struct root_view *view;               /* DIRECTORY: the root it was found beneath */
+    struct evix_loop *closer;             /* FILE: whose work pool closes `fd`; NULL: at once */
     uint64_t hot_from, hot_to, hot_until; /* what the page cache was seen to hold, and till when
                                              (loop time, ms) that is believed */
 };

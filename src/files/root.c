@@ -22,6 +22,8 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "files/interior.h"
+
 struct root_view *root_view_ref(struct root_view *view)
 {
     view->references++;
@@ -103,12 +105,66 @@ int root_join(const struct root *root, const char *path, size_t length, char *ou
     return 0;
 }
 
+/*
+ * O_PATH neither reads nor asks for leave, and RESOLVE_CACHED gives up (-EAGAIN) where a name is
+ * not in memory, or its file system wants to be asked whether it still holds.
+ */
+static int open_cached(int directory, const char *path, uint64_t flags, uint64_t resolve)
+{
+    struct open_how how = {.flags = O_PATH | O_CLOEXEC | flags,
+                           .resolve = resolve | RESOLVE_CACHED};
+    int fd = -1;
+
+    /* A rename somewhere at the same moment is reason enough to give up; so not at once. */
+    for (unsigned tries = 0; fd < 0 && tries < 2; tries++) {
+        fd = (int)syscall(SYS_openat2, directory, path, &how, sizeof(how));
+        if (fd < 0 && errno == EINVAL) /* before Linux 5.12 */
+            how.resolve &= ~(uint64_t)RESOLVE_CACHED;
+        else if (fd < 0 && errno != EAGAIN)
+            break;
+    }
+    return fd >= 0 ? fd : -errno;
+}
+
+static int stat_cached(const char *path, struct evix_stat *out)
+{
+    int fd = open_cached(AT_FDCWD, path, 0, 0), error;
+
+    if (fd < 0) /* without a descriptor there is no looking, and so no telling */
+        return fd == -EMFILE || fd == -ENFILE ? -EAGAIN : fd;
+    error = root_stat_descriptor(fd, out);
+    close(fd);
+    return error;
+}
+
 int root_stat(const struct root *root, const char *path, size_t length, struct evix_stat *out)
 {
     char whole[PATH_MAX];
     int error = root_join(root, path, length, whole, sizeof(whole));
 
-    return error < 0 ? error : stat_at(AT_FDCWD, whole, 0, out);
+    if (error == 0)
+        error = stat_cached(whole, out);
+    /* What others than local file systems have in memory may be old. */
+    if (error == 0 && !device_is_local(&root->store->devices, out->device, -1, whole))
+        error = -EAGAIN;
+    return error;
+}
+
+int root_open_directory(const struct root *root, const char *path, size_t length)
+{
+    char relative[PATH_MAX];
+    int fd;
+
+    if (root->view == NULL)
+        return -ENOENT;
+    if (length >= sizeof(relative))
+        return -ENAMETOOLONG;
+    if (length > 1)
+        memcpy(relative, path + 1, length - 1);
+    strcpy(relative + (length > 1 ? length - 1 : 0), length > 1 ? "" : ".");
+    fd = open_cached(root->view->fd, relative, O_DIRECTORY,
+                     RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS | RESOLVE_NO_SYMLINKS);
+    return fd == -ELOOP ? -ENOTDIR : fd;
 }
 
 static int open_view(struct root *root)
@@ -142,10 +198,22 @@ free_view:
     return error;
 }
 
+/*
+ * Which directory the path names. This alone may wait, for the few names of the way to a root,
+ * where they lie on a file system that wants to be asked.
+ */
+static int identify(const struct root *root, struct evix_stat *out)
+{
+    const char *path = root->path_length > 0 ? root->path : "/";
+    int error = stat_cached(path, out);
+
+    return error == -EAGAIN ? stat_at(AT_FDCWD, path, 0, out) : error;
+}
+
 void root_renew(struct root *root)
 {
     struct evix_stat stat;
-    int error = root_stat(root, "/", 1, &stat);
+    int error = identify(root, &stat);
 
     if (error == 0 && root->view != NULL && root->view->device == stat.device &&
         root->view->inode == stat.inode)

@@ -78,9 +78,16 @@ void root_how(const struct root *root, bool directory, bool follow, struct evix_
 
 /*
  * Reads metadata of root + path by name, as the path is now. It follows symbolic links wherever
- * they lead: good for comparing, not for answering. 0 or a negative errno.
+ * they lead: good for comparing, not for answering. 0 or a negative errno; -EAGAIN where it can't
+ * be told without waiting for a disk or a network.
  */
 int root_stat(const struct root *root, const char *path, size_t length, struct evix_stat *out);
+
+/*
+ * Opens a directory beneath the root by O_PATH, without symbolic links and without waiting. The
+ * descriptor, or a negative errno: -EAGAIN, -ENOTDIR for a symbolic link, -ENOENT ...
+ */
+int root_open_directory(const struct root *root, const char *path, size_t length);
 
 /* The same of an open descriptor, from what the kernel has in memory. */
 int root_stat_descriptor(int fd, struct evix_stat *out);

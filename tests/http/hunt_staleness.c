@@ -174,8 +174,10 @@ static int open_beneath(const char *path, int flags)
         return -errno;
     if (flags & O_PATH)
         how.flags &= ~(uint64_t)O_NONBLOCK;
-    fd = (int)syscall(SYS_openat2, root, path[1] != '\0' ? path + 1 : ".", &how, sizeof(how));
-    error = errno;
+    do { /* EAGAIN: a rename anywhere on the machine, at the moment that a ".." was walked */
+        fd = (int)syscall(SYS_openat2, root, path[1] != '\0' ? path + 1 : ".", &how, sizeof(how));
+        error = errno;
+    } while (fd < 0 && error == EAGAIN);
     close(root);
     return fd >= 0 ? fd : -error;
 }
@@ -285,12 +287,14 @@ struct question {
 
 static void fail(const struct question *question, unsigned long round, const struct answer *got)
 {
-    const struct answer *want = &question->want;
+    const struct answer *want = &question->want, *last = &known[question->which][question->gzip];
 
-    printf("STALE in round %lu, after \"%s\": %s is %d%s \"%.*s\", not %d%s \"%.*s\"\n", round,
+    printf("STALE in round %lu, after \"%s\": %s is %d%s \"%.*s\", not %d%s \"%.*s\"", round,
            change_last(), change_path(question->which), got->status, got->gzip ? " gzip" : "",
            (int)got->length, got->body, want->status, want->gzip ? " gzip" : "", (int)want->length,
            want->body);
+    printf("; known before: %d %s \"%.*s\"\n", last->status, last->etag, (int)last->length,
+           last->body);
     exit(1);
 }
 

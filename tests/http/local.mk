@@ -10,6 +10,7 @@ HTTP_MODULES = \
 	tests/http/test_bodies \
 	tests/http/test_cache \
 	tests/http/test_calls \
+	tests/http/test_cold \
 	tests/http/test_conditions \
 	tests/http/test_echo \
 	tests/http/test_errors \

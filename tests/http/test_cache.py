@@ -4,7 +4,9 @@ change while they are sent."""
 
 import os
 import shutil
+import tempfile
 import threading
+import unittest
 
 import suite
 import tree
@@ -214,6 +216,29 @@ class RootSwitch(TestCase):
                 watched = watched_inodes(self.daemon.worker_pids[0])
                 for path in (self.root, link, link + "/page.txt"):
                     self.assertIn(os.stat(path).st_ino, watched, path)
+
+
+class OfMemory(TestCase):
+    """A root in memory, as containers have them, is watched like any other."""
+
+    @classmethod
+    def setUpClass(cls):
+        if not os.access("/dev/shm", os.W_OK):
+            raise unittest.SkipTest("no /dev/shm to write to")
+        super().setUpClass()
+
+    @classmethod
+    def serve(cls):
+        cls.shm = tempfile.mkdtemp(prefix="evixd-root-", dir="/dev/shm")
+        cls.addClassCleanup(shutil.rmtree, cls.shm, True)
+        tree.write(cls.shm, "page.txt", "page")
+        return Daemon(config=configuration(hosts=[host(cls.shm)]))
+
+    def test_watched(self):
+        self.assertEqual(fetch(self.address, "/page.txt").body, b"page")
+        watched = watched_inodes(self.daemon.worker_pids[0])
+        for path in ("/dev", "/dev/shm", self.shm, self.shm + "/page.txt"):
+            self.assertIn(os.stat(path).st_ino, watched, path)
 
 
 class Bounds(TestCase):

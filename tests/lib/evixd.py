@@ -7,11 +7,13 @@ the test did not announce.
 """
 
 import ctypes
+import errno
 import os
 import re
 import resource
 import shutil
 import signal
+import struct
 import subprocess
 import tempfile
 import threading
@@ -33,6 +35,24 @@ COMPLAINT = re.compile(
     r"ERROR: \w+Sanitizer|WARNING: \w+Sanitizer|runtime error:|SUMMARY: \w+Sanitizer|Assertion .* failed"
 )
 ALERT = re.compile(r"(?:^|\s)\[?(?:<[0-4]>)?(emerg|alert|crit|error|warning)\]?[:\s]")
+
+
+def forbid_io_uring():
+    """For a child, before it becomes the daemon: io_uring_setup(2) fails with EPERM from then on, as
+    in a container that forbids it."""
+    setup, allow, refuse = 425, 0x7FFF0000, 0x00050000 | errno.EPERM
+    program = b"".join(struct.pack("<HBBI", *line) for line in (
+        (0x20, 0, 0, 0),  # the number of the system call
+        (0x15, 0, 1, setup),
+        (0x06, 0, 0, refuse),
+        (0x06, 0, 0, allow),
+    ))
+    memory = ctypes.create_string_buffer(program)
+    filters = struct.pack("@HP", len(program) // 8, ctypes.addressof(memory))
+    no_new_privileges, set_filter, mode_filter = 38, 22, 2
+    if (_LIBC.prctl(no_new_privileges, 1, 0, 0, 0) != 0
+            or _LIBC.prctl(set_filter, mode_filter, filters, 0, 0) != 0):
+        raise OSError(ctypes.get_errno(), "no filter can be set")
 
 
 def run(*arguments, timeout=10, env=None, cwd=None):
@@ -155,11 +175,12 @@ class Daemon:
 
     expect: patterns of warnings and errors that may stand in the error log.
     pass_fds: descriptors that it inherits, by the same numbers.
+    io_uring: False forbids it, so that files go through threads.
     """
 
     def __init__(self, directory=None, config=None, arguments=(), expect=(), workers=1,
                  descriptor_limit=None, listeners=1, env=None, stdout=subprocess.PIPE,
-                 pass_fds=()):
+                 pass_fds=(), io_uring=True):
         self.folder = tempfile.mkdtemp(prefix="evixd-test-")
         self.expect = list(expect)
         self.listeners = listeners
@@ -167,6 +188,7 @@ class Daemon:
         self.env = dict(os.environ, **(env or {}))
         self.stdout = stdout
         self.pass_fds = pass_fds
+        self.io_uring = io_uring
         self.command = [EVIXD]
         if workers is not None:  # else the configuration says it, and the backend
             self.command += ["-b", BACKEND, "-w", str(workers)]
@@ -192,6 +214,8 @@ class Daemon:
             _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
             if self.descriptor_limit:
                 resource.setrlimit(resource.RLIMIT_NOFILE, (self.descriptor_limit,) * 2)
+            if not self.io_uring:
+                forbid_io_uring()
 
         self.process = subprocess.Popen(
             self.command, stdin=subprocess.DEVNULL, stdout=self.stdout, stderr=subprocess.PIPE,

@@ -3,7 +3,7 @@
 # backend and the module; so each can be run alone: `tests/http/test_ranges-poll.test [CASE...]`.
 
 DAEMON_TESTS = tests/lib/test_measuring-epoll.test tests/lib/test_wire-epoll.test
-EXTRA_DIST += tests/lib/browser.py tests/lib/evixd.py tests/lib/prometheus.py tests/lib/suite.py tests/lib/tree.py tests/lib/wire.py \
+EXTRA_DIST += tests/lib/browser.py tests/lib/evixd.py tests/lib/gated_fs.py tests/lib/prometheus.py tests/lib/suite.py tests/lib/tree.py tests/lib/wire.py \
 	tests/lib/test_measuring.py tests/lib/test_wire.py
 EXTRA_DIST += tests/lib/load.py
 
