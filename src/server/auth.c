@@ -16,6 +16,9 @@
 /* Questions that wait at most: beyond, guessing would cost memory and everybody's patience. */
 #define WAITING_MOST 128
 
+/* Who is known costs no hash: guesses that fill the line do not keep those out. */
+#define WAITING_MOST_KNOWN (2 * WAITING_MOST)
+
 /* How long a file is taken to be what it was. */
 #define FILE_TRUSTED_MS 1000
 
@@ -221,8 +224,9 @@ enum auth_verdict auth_ask(struct auth_wait *wait, struct auth_realm *realm,
 
     if (known && evix_now_ms(auth->loop) - realm->checked_ms < FILE_TRUSTED_MS)
         return AUTH_GRANTED;
-    *wait = (struct auth_wait){.realm = realm, .fn = fn, .value = value, .is_known = known};
-    if (auth->waiting >= WAITING_MOST || !keep_secret(wait, credentials))
+    *wait = (struct auth_wait){.realm = realm, .fn = fn, .value = value};
+    if (auth->waiting >= (known ? WAITING_MOST_KNOWN : WAITING_MOST) ||
+        !keep_secret(wait, credentials))
         return AUTH_BUSY;
     auth->waiting++;
     /* Who is known does not queue behind those who guess. */
@@ -322,8 +326,11 @@ static void on_job(struct evix_work *work, int error)
         refuse_first(auth);
 }
 
-/* The first of the line. Its secret goes over to the job; it stays in line until the answer. False:
- * there is no thread for it. */
+/*
+ * The first of the line. Its secret goes over to the job; it stays in line until the answer.
+ * Whether it is known is asked only now: while it waited, the file may have become another. False:
+ * there is no thread for it.
+ */
 static bool start_job(struct auth *auth)
 {
     struct auth_wait *wait = auth->first;
@@ -337,7 +344,7 @@ static bool start_job(struct auth *auth)
         .secret_bytes = wait->secret_bytes,
         .serial = auth->next_serial++,
         .started_ms = evix_now_ms(auth->loop),
-        .is_known = wait->is_known,
+        .is_known = is_known(auth, &wait->value, wait->realm->file->serial),
     };
     if (evix_work_start(&job->work, auth->loop, run_job, on_job) != 0) {
         log_event(LOG_LEVEL_ERROR, "no thread to check a password");

@@ -36,7 +36,6 @@ struct auth_wait {
     struct hash_value value;
     char *secret; /* the name, a NUL, the password, a NUL; malloc(3)ed */
     size_t secret_bytes;
-    bool is_known; /* only the file is to be looked at */
 };
 
 /* `speaks`: of lines in the files that are left out. 0 or a negative errno. */

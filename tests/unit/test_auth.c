@@ -421,6 +421,66 @@ START_TEST(test_changes_are_seen)
 }
 END_TEST
 
+static void on_time(struct evix_timer *timer)
+{
+    evix_timer_stop(timer);
+}
+
+/* Until what is known is no longer taken for granted without a look at the file. */
+static void let_trust_end(void)
+{
+    struct evix_timer timer;
+
+    evix_timer_init(&timer, loop, on_time);
+    evix_timer_start(&timer, 1100, 0);
+    ck_assert_int_ge(evix_loop_run(loop, EVIX_RUN_DEFAULT), 0);
+}
+
+/* What was right by the file as it was when the question was put is not so by the one that another
+ * question has had read meanwhile. */
+START_TEST(test_change_while_waiting)
+{
+    struct question guess, known;
+
+    open_auth(USERS);
+    ck_assert_int_eq(ask("alice:secret"), AUTH_GRANTED);
+    let_trust_end();
+    write_users("alice:" HASH_EMPTY "\nbob:" HASH_SHA256 "\n");
+    ck_assert_int_eq(start_asking(&guess, "bob:wrong"), AUTH_PENDING);
+    ck_assert_int_eq(start_asking(&known, "alice:secret"), AUTH_PENDING);
+    ck_assert_int_ge(evix_loop_run(loop, EVIX_RUN_DEFAULT), 0);
+    ck_assert_int_eq(guess.verdict, AUTH_DENIED);
+    ck_assert_int_eq(known.answers, 1);
+    ck_assert_int_eq(known.verdict, AUTH_DENIED);
+    ck_assert_int_eq(ask("alice:secret"), AUTH_DENIED);
+    ck_assert_int_eq(ask("alice:"), AUTH_GRANTED);
+    close_auth();
+}
+END_TEST
+
+/* Who guesses must not keep those out who have been let in before. */
+START_TEST(test_known_though_the_line_is_full)
+{
+    static struct question questions[200];
+    struct question known;
+    char text[32];
+
+    open_auth(USERS);
+    ck_assert_int_eq(ask("alice:secret"), AUTH_GRANTED);
+    let_trust_end();
+    for (size_t i = 0; i < 200; i++) {
+        snprintf(text, sizeof(text), "alice:guess%zu", i);
+        (void)start_asking(&questions[i], text);
+    }
+    ck_assert_int_eq(start_asking(&known, "bob:secret"), AUTH_BUSY);
+    ck_assert_int_eq(start_asking(&known, "alice:secret"), AUTH_PENDING);
+    ck_assert_int_ge(evix_loop_run(loop, EVIX_RUN_DEFAULT), 0);
+    ck_assert_int_eq(known.answers, 1);
+    ck_assert_int_eq(known.verdict, AUTH_GRANTED);
+    close_auth();
+}
+END_TEST
+
 /* A client may go away at any time: first in line, with the thread at work, or behind. */
 START_TEST(test_forgotten)
 {
@@ -486,6 +546,8 @@ static void add_tests_of_crypt(TCase *hashes, TCase *questions)
     tcase_add_test(questions, test_the_same_is_hashed_once);
     tcase_add_test(questions, test_the_line_is_bounded);
     tcase_add_test(questions, test_changes_are_seen);
+    tcase_add_test(questions, test_change_while_waiting);
+    tcase_add_test(questions, test_known_though_the_line_is_full);
     tcase_add_test(questions, test_forgotten);
     tcase_add_test(questions, test_end_while_asking);
     tcase_add_test(questions, test_two_files);
