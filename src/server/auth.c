@@ -124,7 +124,7 @@ static void install(struct auth_realm *realm, struct password_file *file)
     realm->file = file;
     if (!is_new)
         return;
-    if (realm->auth->speaks)
+    if (realm->auth->speaks && file->error == 0)
         log_event(LOG_LEVEL_NOTICE, "%s: has changed and was read anew", realm->path);
     say_problems(realm);
 }
