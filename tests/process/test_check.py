@@ -61,6 +61,8 @@ WRONG = (
     ("redirect to nowhere", 'hosts = ({ root = "ROOT"; locations = ({ path = "/o";\n redirect = { to = "new"; }; }); });\n', 2, "new"),
     ("redirect with a bad status", 'hosts = ({ root = "ROOT"; locations = ({ path = "/o";\n redirect = { status = 200; to = "/n"; }; }); });\n', 2, "200"),
     ("same listener twice", 'listen = ({ address = "127.0.0.1:81"; },\n { address = "127.0.0.1:81"; });\nhosts = ({ root = "ROOT"; });\n', 2, "127.0.0.1:81"),
+    ("no such user", 'workers = 1;\nuser = "no-such-user";\nhosts = ({ root = "ROOT"; });\n', 2, "no-such-user"),
+    ("shared setting at the top", 'listing = "on";\nhosts = ({ root = "ROOT"; });\n', 1, r":1: listing: "),
     ("missing include", '@include "none.conf"\n', 1, "none.conf"),
     ("bad log format", 'access_log = { target = "ROOT/l"; format = "%Q"; };\nhosts = ({ root = "ROOT"; });\n', None, "%Q"),
 )

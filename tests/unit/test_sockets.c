@@ -190,6 +190,10 @@ START_TEST(port_of_another_server_is_refused)
     struct config other = {.listen = &second, .listen_count = 1};
     ck_assert_int_eq(sockets_open(&ours, &other, 2, NULL), -EADDRINUSE);
     ck_assert_str_eq(last_line, "cannot listen on 127.0.0.1:PORT: Address already in use");
+    second.source = ""; /* nobody named it */
+    ck_assert_int_eq(sockets_open(&ours, &other, 2, NULL), -EADDRINUSE);
+    ck_assert_str_eq(last_line, "cannot listen on 127.0.0.1:PORT: Address already in use; "
+                                "--listen takes another address");
     sockets_close(&theirs);
     ck_assert_int_eq(sockets_open(&ours, &other, 2, NULL), 0);
     sockets_close(&ours);
