@@ -28,7 +28,7 @@ void descriptor_budget_share(struct descriptor_budget *budget, uint64_t limit, u
                              uint32_t wanted)
 {
     uint64_t left = limit > standing ? limit - standing : 0;
-    uint64_t files = least(left / 4, FILES_LEAST);
+    uint64_t files = least(left / 2, FILES_LEAST);
     uint64_t connections = least(wanted, left - files);
 
     /* Always one of each: then there are not enough, and the kernel will say so. */

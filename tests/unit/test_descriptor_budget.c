@@ -45,11 +45,11 @@ START_TEST(files_keep_a_share)
 {
     struct descriptor_budget budget = share(1024, 24, 10000);
 
-    ck_assert_uint_eq(budget.connections, 750);
-    ck_assert_uint_eq(budget.cached, 188);
+    ck_assert_uint_eq(budget.connections, 744);
+    ck_assert_uint_eq(budget.cached, 192);
     budget = share(64, 34, 10000);
-    ck_assert_uint_eq(budget.connections, 23);
-    ck_assert_uint_eq(budget.cached, 6);
+    ck_assert_uint_eq(budget.connections, 15);
+    ck_assert_uint_eq(budget.cached, 12);
 }
 END_TEST
 
