@@ -228,11 +228,12 @@ void counters_recent_latency(const struct counters *counters, uint64_t now_ns,
                              uint64_t out[COUNTERS_BUCKETS])
 {
     uint64_t period = now_ns / COUNTERS_SECOND_NS / COUNTERS_PERIOD_S;
+    uint64_t first = period > 6 ? period - 6 : 0; /* the clock begins with the machine */
 
     for (unsigned i = 0; i < COUNTERS_BUCKETS; i++)
         out[i] = 0;
     for (unsigned i = 0; i < counters_slots(counters); i++)
-        add_recent(&counters->slots[i], period - 6, out);
+        add_recent(&counters->slots[i], first, out);
 }
 
 uint64_t counters_bucket_end(unsigned bucket)

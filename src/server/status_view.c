@@ -27,6 +27,12 @@ static void look_at_worker(struct status_view *view, const struct counters_slot 
     counters_read(slot, &worker->data);
 }
 
+/* The clock begins with the machine, which may have been up for less. */
+static uint64_t before(uint64_t second, uint64_t span)
+{
+    return second > span ? second - span : 0;
+}
+
 static void look_at_slot(struct status_view *view, unsigned index, uint64_t now_ns)
 {
     const struct counters_slot *slot = counters_taken(view->counters, index);
@@ -36,14 +42,14 @@ static void look_at_slot(struct status_view *view, unsigned index, uint64_t now_
 
     counters_history_read(&view->counters->slots[index], &history);
     for (unsigned i = 0; i < STATUS_CHART_SECONDS; i++) {
-        uint64_t from = second - STATUS_CHART_SECONDS + i;
+        uint64_t from = before(second, STATUS_CHART_SECONDS - i);
 
         counters_history_span(&history, from, from + 1, &span);
         counters_span_add(&view->chart[i], &span);
     }
-    counters_history_span(&history, second - STATUS_CHART_SECONDS, second, &span);
+    counters_history_span(&history, before(second, STATUS_CHART_SECONDS), second, &span);
     counters_span_add(&view->minute, &span);
-    counters_history_span(&history, second - (uint64_t)view->window, second, &span);
+    counters_history_span(&history, before(second, (uint64_t)view->window), second, &span);
     counters_span_add(&view->span, &span);
     if (slot != NULL)
         look_at_worker(view, slot, now_ns, &span);

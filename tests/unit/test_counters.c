@@ -230,6 +230,19 @@ START_TEST(recent_latency)
 }
 END_TEST
 
+/* A machine that has just been started, and the daemon with it. */
+START_TEST(recent_latency_after_the_start)
+{
+    struct counters_slot *slot = counters_take(counters, 0, 0);
+    uint64_t recent[COUNTERS_BUCKETS];
+
+    counters_note_second(slot, SECOND(COUNTERS_PERIOD_S), 0);
+    counters_note_latency(slot, 5000);
+    counters_recent_latency(counters, SECOND(2 * COUNTERS_PERIOD_S), recent);
+    ck_assert_uint_eq(recent[5], 1);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("counters");
@@ -248,6 +261,7 @@ int main(void)
     tcase_add_test(tests, buckets);
     tcase_add_test(tests, quantiles);
     tcase_add_test(tests, recent_latency);
+    tcase_add_test(tests, recent_latency_after_the_start);
     runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);
     failed = srunner_ntests_failed(runner);
