@@ -23,9 +23,9 @@
     "margin-bottom:1.25rem}header p{color:var(--faint)}nav{text-align:right}"                      \
     "nav a{padding:.1rem .35rem;border-radius:.375rem}"                                            \
     "nav a[aria-current]{color:var(--text);background:var(--line);font-weight:600}"                \
-    ".tiles{display:grid;grid-template-columns:repeat(6,1fr);gap:.75rem}"                          \
+    ".tiles{display:grid;grid-template-columns:repeat(6,minmax(0,1fr));gap:.75rem}"                \
     ".tile,figure,section{background:var(--card);border:1px solid var(--line);"                    \
-    "border-radius:.625rem;padding:.875rem 1rem}"                                                  \
+    "border-radius:.625rem;padding:.875rem 1rem;min-width:0;overflow-x:auto}"                      \
     ".tile p{color:var(--faint)}.tile .big{margin:.1rem 0;color:var(--text);"                      \
     "font-size:1.75rem;line-height:1.2;font-weight:600;letter-spacing:-.02em;white-space:nowrap}"  \
     ".big small{margin-left:.1rem;font-size:1rem;font-weight:400;color:var(--faint)}"              \
@@ -40,7 +40,8 @@
     ".top{position:absolute;top:-.2rem;left:0;font-size:.75rem;color:var(--faint)}"                \
     "svg rect{fill:var(--bar)}svg rect:hover{fill:var(--mark)}svg .mark{fill:var(--mark)}"         \
     ".axis{display:flex;margin-top:.2rem;font-size:.75rem;color:var(--faint)}"                     \
-    ".axis span{flex:1 1 0;white-space:nowrap}.axis .last{flex:0 0 auto}"                          \
+    ".axis{overflow:hidden}.axis span{flex:1 1 0;min-width:0;white-space:nowrap}.axis "            \
+    ".last{flex:0 0 auto}"                                                                         \
     ".tables{columns:19rem 3;column-gap:.75rem}.tables "                                           \
     "section{break-inside:avoid;margin-bottom:.75rem}"                                             \
     ".wide{margin-bottom:.75rem}.scroll{overflow-x:auto}"                                          \
@@ -59,11 +60,12 @@
     "i.s5{background:var(--s5)}svg .s2{fill:var(--s2)}svg .s3{fill:var(--s3)}"                     \
     "svg .s4{fill:var(--s4)}svg .s5{fill:var(--s5)}"                                               \
     "footer{margin-top:1rem;font-size:.8125rem;color:var(--faint)}"                                \
-    "@media(max-width:68rem){.tiles{grid-template-columns:repeat(3,1fr)}}"                         \
+    "@media(max-width:68rem){.tiles{grid-template-columns:repeat(3,minmax(0,1fr))}}"               \
     "@media(max-width:40rem){body{padding:.875rem}nav{text-align:left}nav a:first-child"           \
-    "{margin-left:-.1rem}.tiles{grid-template-columns:1fr 1fr}.tile{padding:.625rem .75rem}"       \
+    "{margin-left:-.1rem}.tiles{grid-template-columns:repeat(2,minmax(0,1fr))}.tile{padding:."     \
+    "625rem .75rem}"                                                                               \
     ".tile .big{font-size:1.375rem}.quantiles span{margin:0 .75rem 0 0}}"
 
-#define STATUS_STYLE_HASH "2uehRycoCQgu2BAiBQtZW4i3Kq/TtqJevLWtkQRGKH8="
+#define STATUS_STYLE_HASH "ohs/syK0hl1O/otqqIz7QgYpCLqrxTSq3BPLm14k5S4="
 
 #endif
