@@ -52,7 +52,8 @@ static int wake_without_master(void)
 
 /*
  * The master's dispositions go. What it may pass on to us, or a terminal send to all of us, is
- * ignored until the worker watches it; TERM and INT end a worker that has not come to that.
+ * ignored until the worker watches it; TERM, INT and QUIT end a worker that has not come to that,
+ * also where a shell started the master in the background, which has them ignored.
  */
 static void reset_signals(void)
 {
@@ -61,6 +62,9 @@ static void reset_signals(void)
     signal(SIGHUP, SIG_IGN);
     signal(SIGUSR1, SIG_IGN);
     signal(SIGUSR2, SIG_IGN);
+    signal(SIGTERM, SIG_DFL);
+    signal(SIGINT, SIG_DFL);
+    signal(SIGQUIT, SIG_DFL);
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
 }
