@@ -143,6 +143,49 @@ START_TEST(really_cold)
 }
 END_TEST
 
+/* How many pages of a file have a place in the page cache, from an offset on; -1: can't be told. */
+static int64_t pages_from(int fd, uint64_t offset)
+{
+    struct {
+        uint64_t offset, length;
+    } range = {offset, 0};
+    uint64_t pages[5] = {0};
+
+    return syscall(451, fd, &range, pages, 0) == 0 ? (int64_t)pages[0] : -1;
+}
+
+/*
+ * To look whether a byte is in memory has the kernel fetch it. If the end of a piece was looked for
+ * before its start, it came first, and a send of the whole piece would wait for what is between.
+ */
+START_TEST(looked_for_in_order)
+{
+    struct representation *file;
+    struct body_piece piece;
+    struct body *body;
+    int fd;
+
+    begin(false);
+    place_fill(&place, "large", 8 << 20, 1);
+    fd = open(place_path(&place, "large"), O_RDONLY | O_CLOEXEC);
+    file = place_ask(&place, "/large");
+    ck_assert_int_eq(fsync(fd), 0);
+    ck_assert_int_eq(posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED), 0);
+    ck_assert_int_eq(posix_fadvise(file->fd, 0, 0, POSIX_FADV_RANDOM), 0); /* nothing ahead */
+    if (pages_from(fd, 0) == 0) { /* a kernel that can tell, a file system that can drop them */
+        ck_assert_int_eq(body_from_file(&body, place.store, file, 0, 8 << 20), 0);
+        body_next(body, &piece);
+        ck_assert_int_eq(piece.kind, BODY_LATER);
+        body_release(body);
+        ck_assert_int_eq(pages_from(fd, 256 << 10), 0);
+        expect_range("/large", 0, 4096);
+    }
+    representation_unref(&file);
+    close(fd);
+    place_close(&place);
+}
+END_TEST
+
 /* One body for several ranges in turn, in any order: in memory, in the page cache, and cold. */
 START_TEST(aimed_anew)
 {
@@ -325,6 +368,7 @@ int main(void)
     tcase_add_loop_test(tcase, ranges, 0, 2);
     tcase_add_test(tcase, kinds);
     tcase_add_test(tcase, really_cold);
+    tcase_add_test(tcase, looked_for_in_order);
     tcase_add_loop_test(tcase, aimed_anew, 0, 2);
     tcase_add_test(tcase, cut_short);
     tcase_add_loop_test(tcase, growing, 0, 2);
