@@ -213,6 +213,16 @@ void cache_clear(struct cache *cache)
             cache_remove(cache, cache->buckets[i]);
 }
 
+/* Without its loop nothing can be closed later. */
+void cache_close(struct cache *cache)
+{
+    for (size_t i = 0; i < cache->bucket_count; i++)
+        for (struct entry *entry = cache->buckets[i]; entry != NULL; entry = entry->next)
+            if (entry->answer != NULL)
+                entry->answer->closer = NULL;
+    cache_clear(cache);
+}
+
 size_t cache_give_descriptors(struct cache *cache, size_t count)
 {
     size_t given = 0;

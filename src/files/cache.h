@@ -107,6 +107,10 @@ void cache_remove(struct cache *cache, struct entry *entry);
 /* Removes all. */
 void cache_clear(struct cache *cache);
 
+/* The same where the loop will not turn again: slow files, too, are closed by the time it returns.
+ */
+void cache_close(struct cache *cache);
+
 /* Evicts up to `count` entries that hold the last reference to a descriptor. How many it were. */
 size_t cache_give_descriptors(struct cache *cache, size_t count);
 

@@ -131,7 +131,7 @@ void store_free(struct store **out)
         return;
     evix_io_stop(&store->events);
     evix_timer_stop(&store->pause);
-    cache_clear(&store->cache);
+    cache_close(&store->cache);
     for (struct root *root = store->roots; root != NULL; root = root->next)
         freshness_release_root(&store->freshness, root);
     freshness_fini(&store->freshness);
