@@ -13,8 +13,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
-#include <sys/syscall.h>
-#include <sys/uio.h>
+#include <string.h>
 #include <unistd.h>
 
 /*
@@ -23,18 +22,10 @@
  */
 #define PIECE_BYTES (1024 * 1024)
 /*
- * One byte speaks for the block that it ends. What the kernel reads ahead is on its way in blocks
- * of this size or larger, and comes in order.
+ * What is left, up to this size, is copied from the page cache into memory: it leaves in one send
+ * with the head before it, which is cheaper than a probe, a send and sendfile.
  */
-#define BLOCK_BYTES (64 * 1024)
-/* So much is looked up in the page cache at once, and believed for so long: a hot file costs its
- * probes once for many pieces and many clients. Pages leave the cache by the second, not faster. */
-#define WINDOW_BYTES (2 * 1024 * 1024)
-#define BELIEVED_MS  100
-
-#ifndef SYS_cachestat
-#define SYS_cachestat 451
-#endif
+#define COPY_BYTES (64 * 1024)
 
 enum read_state { READ_NONE, READ_PENDING, READ_DONE };
 
@@ -45,113 +36,78 @@ struct file_body {
     uint64_t offset, end;
     enum read_state state;
     bool released;
-    void *chunk; /* in use from the read to the piece after it */
+    void *memory; /* in use from the read to the piece after it: a chunk, or less by malloc(3) */
+    bool is_chunk;
     ssize_t result;
     struct evix_op op;
     struct evix_file_request request;
 };
 
-/* ---- hot or cold ---- */
+/* ---- what is in memory ---- */
 
-enum presence { ABSENT, PRESENT, UNKNOWN };
-
-/* cachestat(2), Linux 6.5: are there pages for all of the range, even if still being read? */
-static enum presence probe_pages(struct store *store, int fd, uint64_t from, uint64_t to)
-{
-    struct {
-        uint64_t offset, length;
-    } range = {from, to - from};
-    struct {
-        uint64_t cached, dirty, writeback, evicted, recently_evicted;
-    } pages;
-    uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
-
-    if (store->no_cachestat)
-        return UNKNOWN;
-    if (syscall(SYS_cachestat, fd, &range, &pages, 0) < 0) {
-        /* No such call, or (since 6.13) only for who may write the file: then don't ask again. */
-        store->no_cachestat = errno == ENOSYS || errno == EPERM;
-        return UNKNOWN;
-    }
-    return pages.cached >= (to - 1) / page - from / page + 1 ? PRESENT : ABSENT;
-}
-
-/* Reads a byte if that needs no waiting. 0 means nothing: old kernels gave it without reason. */
-static enum presence probe_byte(int fd, uint64_t at)
-{
-    char byte;
-    struct iovec iov = {&byte, 1};
-    ssize_t got = preadv2(fd, &iov, 1, (off_t)at, RWF_NOWAIT);
-
-    if (got < 0 && errno == EOPNOTSUPP)
-        return UNKNOWN; /* tmpfs, overlayfs */
-    return got == 1 ? PRESENT : ABSENT;
-}
-
-/*
- * How much from `from` on is in memory, as far as its blocks' last bytes tell. A byte that is not
- * there is being read from then on: so they are asked for in order, and none behind a missing one.
- * (Asked first, the end would be there first, and hide what is missing before it.)
- */
-static uint64_t probe_blocks(int fd, uint64_t from, uint64_t to, enum presence *found)
-{
-    uint64_t at = from;
-
-    *found = PRESENT;
-    while (at < to) {
-        uint64_t end = at - at % BLOCK_BYTES + BLOCK_BYTES;
-
-        if (end > to)
-            end = to;
-        *found = probe_byte(fd, end - 1);
-        if (*found != PRESENT)
-            break;
-        at = end;
-    }
-    return at - from;
-}
-
-/* The bytes tell what is still on its way, the pages whether there are holes. */
-static uint64_t probe(struct store *store, int fd, uint64_t from, uint64_t to)
-{
-    enum presence found;
-    uint64_t length = probe_blocks(fd, from, to, &found);
-
-    if (found == UNKNOWN)
-        return probe_pages(store, fd, from, to) == PRESENT ? to - from : 0;
-    return length == 0 || probe_pages(store, fd, from, from + length) == ABSENT ? 0 : length;
-}
-
-/*
- * How much of the next piece can be sent from the page cache, which may have a part of it only. It
- * may be wrong; that costs a short stall, never a wrong byte.
- */
+/* How much of the next piece can be sent from the page cache, which may have a part of it only. */
 static uint64_t hot_length(const struct file_body *body, uint64_t length)
 {
-    struct representation *file = body->file;
     struct store *store = body->store;
-    uint64_t from = body->offset, now = evix_now_ms(store->loop);
-    uint64_t window = from + WINDOW_BYTES < file->size ? from + WINDOW_BYTES : file->size;
-    uint64_t found;
 
-    if (from >= file->hot_from && from + length <= file->hot_to && now < file->hot_until)
-        return length;
     if (store->never_inline)
         return 0;
-    found = probe(store, file->fd, from, window < from + length ? from + length : window);
-    if (found != 0) {
-        file->hot_from = from;
-        file->hot_to = from + found;
-        file->hot_until = now + BELIEVED_MS;
+    return residency_length(&store->residency, &body->file->residency, body->file->fd, body->offset,
+                            body->offset + length, evix_now_ms(store->loop));
+}
+
+/*
+ * Copies what is there without waiting, at most `length` bytes. Where memory alone can't be read
+ * from, what is believed to be there is read: but never of a slow file, whose size the kernel may
+ * ask for with each read.
+ */
+static size_t copy_hot(const struct file_body *body, void *memory, size_t length)
+{
+    struct representation *file = body->file;
+    ssize_t got;
+
+    if (file->bytes != NULL) {
+        memcpy(memory, file->bytes + body->offset, length);
+        return length;
     }
-    return found < length ? found : length;
+    if (body->store->never_inline)
+        return 0;
+    if (!file->residency.never_in_memory) {
+        size_t read = residency_read(&file->residency, file->fd, memory, length, body->offset);
+        if (!file->residency.never_in_memory)
+            return read;
+    }
+    if (file->closer != NULL || hot_length(body, length) < length)
+        return 0;
+    got = pread(file->fd, memory, length, (off_t)body->offset);
+    return got < 0 ? 0 : (size_t)got;
 }
 
 /* ---- cold reads ---- */
 
+static void give_memory_back(struct file_body *body)
+{
+    if (body->is_chunk)
+        chunk_give(&body->store->chunks, body->memory);
+    else
+        free(body->memory);
+    body->memory = NULL;
+}
+
+/* Slow clients keep what they are sent from for long: so no more than is needed. */
+static bool take_memory(struct file_body *body, size_t length, struct body_piece *out)
+{
+    assert(body->memory == NULL);
+    body->is_chunk = length > COPY_BYTES;
+    body->memory = body->is_chunk ? chunk_take(&body->store->chunks) : malloc(length);
+    if (body->memory == NULL)
+        *out = (struct body_piece){.kind = BODY_FAILED, .error = -ENOMEM};
+    return body->memory != NULL;
+}
+
 static void destroy(struct file_body *body)
 {
-    chunk_give(&body->store->chunks, body->chunk);
+    give_memory_back(body);
     representation_unref(&body->file);
     free(body);
 }
@@ -172,31 +128,29 @@ static void on_read(struct evix_op *op, ssize_t result)
 }
 
 /* The kernel reads ahead by itself, as these reads are in order. */
-static void start_read(struct file_body *body, struct body_piece *out)
+static void start_read(struct file_body *body, size_t length, struct body_piece *out)
 {
-    uint64_t left = body->end - body->offset;
-    uint32_t length = left < CHUNK_BYTES ? (uint32_t)left : CHUNK_BYTES;
-
-    assert(left > 0 && body->chunk == NULL);
-    body->chunk = chunk_take(&body->store->chunks);
-    if (body->chunk == NULL) {
-        *out = (struct body_piece){.kind = BODY_FAILED, .error = -ENOMEM};
-        return;
-    }
+    assert(length > 0 && length <= CHUNK_BYTES && body->memory != NULL);
     body->state = READ_PENDING;
     store_hold(body->store);
     if (body->file->closer != NULL) /* a slow file */
         evix_file_read_aside(&body->op, body->store->loop, &body->request, body->file->fd,
-                             body->chunk, length, body->offset, on_read);
+                             body->memory, (uint32_t)length, body->offset, on_read);
     else
-        evix_file_read(&body->op, body->store->loop, &body->request, body->file->fd, body->chunk,
-                       length, body->offset, on_read);
+        evix_file_read(&body->op, body->store->loop, &body->request, body->file->fd, body->memory,
+                       (uint32_t)length, body->offset, on_read);
     *out = (struct body_piece){.kind = BODY_LATER};
+}
+
+static void give_memory(struct file_body *body, struct body_piece *out, size_t length)
+{
+    *out = (struct body_piece){.kind = BODY_BYTES, .data = body->memory, .length = length};
+    body->offset += length;
 }
 
 static void finish_read(struct file_body *body, struct body_piece *out)
 {
-    assert(body->chunk != NULL && body->result <= CHUNK_BYTES);
+    assert(body->memory != NULL && body->result <= CHUNK_BYTES);
     body->state = READ_NONE;
     if (body->result <= 0) {
         /* Nothing where more was promised: the file was cut. */
@@ -206,39 +160,39 @@ static void finish_read(struct file_body *body, struct body_piece *out)
         };
         return;
     }
-    *out = (struct body_piece){
-        .kind = BODY_BYTES, .data = body->chunk, .length = (size_t)body->result};
-    body->offset += (uint64_t)body->result;
+    give_memory(body, out, (size_t)body->result);
 }
 
 /* ---- the body ---- */
 
-static void next_of_file(struct body *base, struct body_piece *out)
+static void next_bytes(struct file_body *body, struct body_piece *out)
 {
-    struct file_body *body = EVIX_CONTAINER_OF(base, struct file_body, body);
-    uint64_t left = body->end - body->offset;
-    uint64_t length = left < PIECE_BYTES ? left : PIECE_BYTES;
+    *out = (struct body_piece){.kind = BODY_BYTES,
+                               .data = body->file->bytes + body->offset,
+                               .length = body->end - body->offset};
+    body->offset = body->end;
+}
 
-    if (body->state == READ_DONE) {
-        finish_read(body, out);
+static void next_small(struct file_body *body, size_t length, struct body_piece *out)
+{
+    size_t got;
+
+    if (!take_memory(body, length, out))
         return;
-    }
-    assert(body->state == READ_NONE);
-    chunk_give(&body->store->chunks, body->chunk);
-    body->chunk = NULL;
-    if (left == 0) {
-        *out = (struct body_piece){.kind = BODY_END};
-        return;
-    }
-    if (body->file->bytes != NULL) {
-        *out = (struct body_piece){
-            .kind = BODY_BYTES, .data = body->file->bytes + body->offset, .length = left};
-        body->offset = body->end;
-        return;
-    }
-    length = hot_length(body, length);
+    got = copy_hot(body, body->memory, length);
+    if (got > 0)
+        give_memory(body, out, got);
+    else
+        start_read(body, length, out);
+}
+
+static void next_large(struct file_body *body, uint64_t left, struct body_piece *out)
+{
+    uint64_t length = hot_length(body, left < PIECE_BYTES ? left : PIECE_BYTES);
+
     if (length == 0) {
-        start_read(body, out);
+        if (take_memory(body, CHUNK_BYTES, out))
+            start_read(body, left < CHUNK_BYTES ? left : CHUNK_BYTES, out);
         return;
     }
     *out = (struct body_piece){
@@ -248,6 +202,27 @@ static void next_of_file(struct body *base, struct body_piece *out)
         .length = length,
     };
     body->offset += length;
+}
+
+static void next_of_file(struct body *base, struct body_piece *out)
+{
+    struct file_body *body = EVIX_CONTAINER_OF(base, struct file_body, body);
+    uint64_t left = body->end - body->offset;
+
+    if (body->state == READ_DONE) {
+        finish_read(body, out);
+        return;
+    }
+    assert(body->state == READ_NONE);
+    give_memory_back(body);
+    if (left == 0)
+        *out = (struct body_piece){.kind = BODY_END};
+    else if (body->file->bytes != NULL)
+        next_bytes(body, out);
+    else if (left <= COPY_BYTES)
+        next_small(body, left, out);
+    else
+        next_large(body, left, out);
 }
 
 static void release_file(struct body *base)
@@ -292,4 +267,17 @@ void body_file_aim(struct body *base, uint64_t offset, uint64_t length)
     assert(offset <= body->file->size && length <= body->file->size - offset);
     body->offset = offset;
     body->end = offset + length;
+}
+
+bool body_file_take(struct body *base, char *memory, size_t room, size_t *taken)
+{
+    struct file_body *body = EVIX_CONTAINER_OF(base, struct file_body, body);
+    uint64_t left = body->end - body->offset;
+
+    if (body->state != READ_NONE || left > room || left > COPY_BYTES ||
+        (left > 0 && copy_hot(body, memory, left) < left))
+        return false;
+    body->offset = body->end;
+    *taken = left;
+    return true;
 }

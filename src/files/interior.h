@@ -9,6 +9,7 @@
 #include "files/device.h"
 #include "files/freshness.h"
 #include "files/media_type.h"
+#include "files/residency.h"
 #include "files/store.h"
 
 struct store {
@@ -19,6 +20,7 @@ struct store {
     struct freshness freshness;
     struct devices devices;
     struct chunk_pool chunks;
+    struct residency residency;
     struct root *roots;
     struct representation *out_of_memory; /* an answer that needs no allocation */
     unsigned generation;                  /* counts store_refresh() */
@@ -26,7 +28,6 @@ struct store {
     unsigned in_flight;                   /* operations that still use this memory */
     bool closing;
     bool never_inline; /* tests: what could be answered from memory at once goes the long way */
-    bool no_cachestat; /* the kernel has none, or not for us */
 
     /* Empties the event queue while no requests come. */
     struct evix_io events;

@@ -14,6 +14,7 @@
 #include <time.h>
 
 #include "files/coding.h"
+#include "files/residency.h"
 
 enum representation_kind {
     REPRESENTATION_FILE,
@@ -49,11 +50,10 @@ struct representation {
     const char *path;   /* if it has siblings: its own path beneath the root, with a slash */
     size_t path_length;
 
-    size_t memory;                        /* private, as all below: bytes that it takes */
-    struct root_view *view;               /* DIRECTORY: the root it was found beneath */
-    struct evix_loop *closer;             /* FILE: whose work pool closes `fd`; NULL: at once */
-    uint64_t hot_from, hot_to, hot_until; /* what the page cache was seen to hold, and till when
-                                             (loop time, ms) that is believed */
+    size_t memory;                   /* private, as all below: bytes that it takes */
+    struct root_view *view;          /* DIRECTORY: the root it was found beneath */
+    struct evix_loop *closer;        /* FILE: whose work pool closes `fd`; NULL: at once */
+    struct residency_file residency; /* FILE: for residency.h */
 };
 
 struct representation *representation_ref(struct representation *representation);

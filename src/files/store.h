@@ -142,6 +142,12 @@ int body_from_file(struct body **out, struct store *store, struct representation
  */
 void body_file_aim(struct body *body, uint64_t offset, uint64_t length);
 
+/*
+ * Takes all that such a body has still to give, if that is little, fits, and is in memory; it may
+ * be nothing. False: there is more to come by body_next(), and nothing was taken.
+ */
+bool body_file_take(struct body *body, char *memory, size_t room, size_t *taken);
+
 /* Memory that the body takes over, even if it fails, and frees with free(3). */
 int body_from_memory(struct body **out, char *data, size_t length);
 

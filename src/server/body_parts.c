@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Several ranges of a file in turn, each behind a head of its own. One file body serves them all,
- * aimed at one after the other, so that what is cold is read as for any other file.
+ * aimed at one after the other, so that what is cold is read as for any other file. Small ones that
+ * are in memory are gathered, with their heads, to leave together.
  * It does not choose ranges. Called by static_content.c.
  */
 #include "server/body_parts.h"
@@ -9,15 +10,18 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#define GATHERED_BYTES (64 * 1024)
+
 struct parts_body {
     struct body body;
     struct body *file;
     struct http_multipart multipart;
     unsigned count;
-    unsigned begun;   /* parts of which the head was given */
-    bool is_in_range; /* the file body is not at the end of the last of them */
-    bool is_ended;    /* what follows the last part was given */
-    char *text;       /* room for a head, behind the ranges */
+    unsigned begun;    /* parts of which the head was given */
+    bool is_in_range;  /* the file body is not at the end of the last of them */
+    bool is_ended;     /* what follows the last part was given */
+    size_t used, room; /* of `gathered`; each text between ranges fits in, alone */
+    char *gathered;    /* behind the ranges */
     struct http_range ranges[];
 };
 
@@ -26,37 +30,53 @@ static struct parts_body *parts_of(struct body *body)
     return EVIX_CONTAINER_OF(body, struct parts_body, body);
 }
 
-static void begin_part(struct parts_body *parts, struct body_piece *out)
+/* False: it does not fit, or is not in memory. */
+static bool gather_range(struct parts_body *parts)
 {
-    const struct http_range *range = &parts->ranges[parts->begun];
-    size_t length = http_multipart_part(&parts->multipart, range, parts->text);
+    size_t taken;
 
+    if (!body_file_take(parts->file, parts->gathered + parts->used, parts->room - parts->used,
+                        &taken))
+        return false;
+    parts->used += taken;
+    parts->is_in_range = false;
+    return true;
+}
+
+/* The next part's head, or what follows the last part. False: it does not fit, or all was given. */
+static bool gather_text(struct parts_body *parts)
+{
+    char *at = parts->gathered + parts->used;
+
+    if (parts->is_ended || parts->room - parts->used < http_multipart_overhead(&parts->multipart))
+        return false;
+    if (parts->begun == parts->count) {
+        parts->used += http_multipart_end(&parts->multipart, at);
+        parts->is_ended = true;
+        return true;
+    }
+    const struct http_range *range = &parts->ranges[parts->begun++];
+
+    parts->used += http_multipart_part(&parts->multipart, range, at);
     body_file_aim(parts->file, range->first, http_range_length(range));
-    parts->begun++;
     parts->is_in_range = true;
-    *out = (struct body_piece){.kind = BODY_BYTES, .data = parts->text, .length = length};
+    return true;
 }
 
 static void next_of_parts(struct body *body, struct body_piece *out)
 {
     struct parts_body *parts = parts_of(body);
 
-    if (parts->is_in_range) {
+    parts->used = 0;
+    while (parts->is_in_range ? gather_range(parts) : gather_text(parts))
+        continue;
+    if (parts->used > 0)
+        *out =
+            (struct body_piece){.kind = BODY_BYTES, .data = parts->gathered, .length = parts->used};
+    else if (parts->is_in_range)
         body_next(parts->file, out);
-        if (out->kind != BODY_END)
-            return;
-        parts->is_in_range = false;
-    }
-    if (parts->begun < parts->count) {
-        begin_part(parts, out);
-    } else if (!parts->is_ended) {
-        size_t length = http_multipart_end(&parts->multipart, parts->text);
-
-        parts->is_ended = true;
-        *out = (struct body_piece){.kind = BODY_BYTES, .data = parts->text, .length = length};
-    } else {
+    else
         *out = (struct body_piece){.kind = BODY_END};
-    }
 }
 
 static void release_parts(struct body *body)
@@ -81,19 +101,22 @@ int body_from_parts(struct body **out, struct store *store, struct representatio
 {
     uint64_t length = http_multipart_length(multipart, ranges->at, ranges->count);
     size_t range_bytes = ranges->count * sizeof(ranges->at[0]);
+    size_t overhead = http_multipart_overhead(multipart);
+    size_t room = length < GATHERED_BYTES ? (size_t)length + overhead : GATHERED_BYTES;
     struct parts_body *parts;
 
     *out = NULL;
     if (length > INT64_MAX)
         return -EOVERFLOW;
-    parts = malloc(sizeof(*parts) + range_bytes + http_multipart_overhead(multipart));
+    parts = malloc(sizeof(*parts) + range_bytes + room);
     if (parts == NULL)
         return -ENOMEM;
     *parts = (struct parts_body){
         .body = {.ops = &parts_ops, .length = (int64_t)length},
         .multipart = *multipart,
         .count = ranges->count,
-        .text = (char *)parts->ranges + range_bytes,
+        .room = room,
+        .gathered = (char *)parts->ranges + range_bytes,
     };
     memcpy(parts->ranges, ranges->at, range_bytes);
     if (body_from_file(&parts->file, store, file, 0, 0) != 0) {

@@ -11,7 +11,9 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/mman.h>
+#include <sys/sendfile.h>
 #include <sys/socket.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 /* In the order that test_calls.py knows; master and workers share the page. */
@@ -26,6 +28,8 @@ enum call {
     READ,
     OPTION,
     SHUTDOWN,
+    PREAD,
+    SENDFILE,
     CALLS
 };
 
@@ -84,3 +88,10 @@ COUNTED(READ, ssize_t, read, (int fd, void *memory, size_t bytes), (fd, memory, 
 COUNTED(OPTION, int, setsockopt, (int fd, int level, int name, const void *value, socklen_t length),
         (fd, level, name, value, length))
 COUNTED(SHUTDOWN, int, shutdown, (int fd, int how), (fd, how))
+COUNTED(PREAD, ssize_t, pread, (int fd, void *memory, size_t bytes, off_t offset),
+        (fd, memory, bytes, offset))
+COUNTED(PREAD, ssize_t, preadv2,
+        (int fd, const struct iovec *iov, int pieces, off_t offset, int flags),
+        (fd, iov, pieces, offset, flags))
+COUNTED(SENDFILE, ssize_t, sendfile, (int to, int from, off_t *offset, size_t bytes),
+        (to, from, offset, bytes))
