@@ -192,8 +192,9 @@ static int add_node(struct freshness *freshness, struct root *root, struct node 
 
 void freshness_renew_root(struct freshness *freshness, struct root *root)
 {
-    freshness_release_root(freshness, root);
-    assert(root->node == NULL && root->links == NULL);
+    if (root->node != NULL)
+        node_drop(freshness, root->node);
+    assert(root->node == NULL);
     root->stale = false;
     /* The way to it first, so that what is found at its end can't change without a word. */
     root->by_stat = freshness->mode != STORE_WATCH ||

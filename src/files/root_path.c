@@ -125,7 +125,7 @@ static int step(struct root *root, struct watches *watches, struct devices *devi
     return error < 0 ? error : 1;
 }
 
-int root_path_watch(struct root *root, struct watches *watches, struct devices *devices)
+static int walk_to(struct root *root, struct watches *watches, struct devices *devices)
 {
     struct walk walk = {.length = 0};
     struct stat status;
@@ -152,13 +152,35 @@ int root_path_watch(struct root *root, struct watches *watches, struct devices *
     return state;
 }
 
-void root_path_release(struct root *root, struct watches *watches)
+static void release(struct root_link *links, struct watches *watches)
 {
-    while (root->links != NULL) {
-        struct root_link *link = root->links;
+    while (links != NULL) {
+        struct root_link *link = links;
 
-        root->links = link->next;
+        links = link->next;
         watch_stop(watches, &link->user);
         free(link);
     }
+}
+
+/*
+ * What is watched already is let go of at the end. The first watch of a directory has the kernel
+ * visit all names in it that it remembers, tens of thousands in a /tmp or /home, and every switch
+ * of a symbolic link would cost that again.
+ */
+int root_path_watch(struct root *root, struct watches *watches, struct devices *devices)
+{
+    struct root_link *former = root->links;
+    int error;
+
+    root->links = NULL;
+    error = walk_to(root, watches, devices);
+    release(former, watches);
+    return error;
+}
+
+void root_path_release(struct root *root, struct watches *watches)
+{
+    release(root->links, watches);
+    root->links = NULL;
 }

@@ -123,6 +123,56 @@ START_TEST(switched)
 }
 END_TEST
 
+/* The numbers of the watches on what `path` names, as the kernel knows them; -1: none. */
+static int watch_number(const char *path)
+{
+    char name[64], line[512];
+    struct stat status;
+    unsigned long inode;
+    int number, found = -1;
+    FILE *file;
+
+    snprintf(name, sizeof(name), "/proc/self/fdinfo/%d", place.store->freshness.watches.fd);
+    file = fopen(name, "re");
+    ck_assert_ptr_nonnull(file);
+    ck_assert_int_eq(stat(path, &status), 0);
+    while (found < 0 && fgets(line, sizeof(line), file) != NULL)
+        if (sscanf(line, "inotify wd:%x ino:%lx", (unsigned *)&number, &inode) == 2 &&
+            inode == status.st_ino)
+            found = number;
+    fclose(file);
+    return found;
+}
+
+/*
+ * What is above a link that is switched goes on being watched: to watch a directory anew has the
+ * kernel visit all names in it that it remembers.
+ */
+START_TEST(watches_above)
+{
+    struct root *root;
+    int above;
+
+    place_open(&place, STORE_WATCH);
+    place_directory(&place, "1");
+    place_directory(&place, "2");
+    place_write(&place, "1/f", "1");
+    place_write(&place, "2/f", "2");
+    ck_assert_int_eq(symlink("1", place_path(&place, "current")), 0);
+    ck_assert_int_eq(symlink("2", place_path(&place, "new")), 0);
+    ck_assert_int_eq(add_root(place_path(&place, "current"), NULL, &root), 0);
+    expect(root, "/f", "1");
+    above = watch_number(place.path);
+    ck_assert_int_ge(above, 0);
+    place_rename(&place, "new", "current");
+    expect(root, "/f", "2");
+    ck_assert_int_eq(watch_number(place.path), above);
+    ck_assert_int_ge(watch_number(place_path(&place, "2")), 0);
+    ck_assert_int_lt(watch_number(place_path(&place, "1")), 0);
+    place_close(&place);
+}
+END_TEST
+
 /* Away, and back, and another in its place; also what is above it. */
 START_TEST(moved)
 {
@@ -222,6 +272,7 @@ int main(void)
     tcase_add_loop_test(tcase, spellings, 0, 2);
     tcase_add_loop_test(tcase, two_roots, 0, 2);
     tcase_add_loop_test(tcase, switched, 0, 2);
+    tcase_add_test(tcase, watches_above);
     tcase_add_loop_test(tcase, moved, 0, 2);
     tcase_add_test(tcase, unreadable_above);
     tcase_add_loop_test(tcase, by_name, 0, (int)COUNT(names));
