@@ -25,6 +25,7 @@ char *representation_content(struct representation *file);
 
 struct description {
     const struct evix_stat *stat;
+    uint64_t sample; /* of the content, if that is not in memory */
     struct evix_time now;
     const char *media_type;
     store_date_fn *format_date;

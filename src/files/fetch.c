@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 #include "files/describe.h"
+#include "files/sample.h"
 #include "files/sibling.h"
 
 #define OPEN_RACES_MAX      8 /* openat2(2): EAGAIN while directories are renamed around a ".." */
@@ -320,7 +321,11 @@ static void read_content(struct fill *fill)
     representation_unref(&fill->file);
     fill->filled = 0;
     if (!is_small(fill)) {
-        measure(fill, FILL_CHECK, &fill->check);
+        /* Somebody else's disk may be far away, and each request begins anew there. */
+        if (fetch_is_slow(fill))
+            fetch_sampled(fill);
+        else
+            sample_start(fill);
         return;
     }
     fill->reads++;
@@ -329,6 +334,11 @@ static void read_content(struct fill *fill)
         fill_conclude(fill, NULL);
     else
         read_on(fill);
+}
+
+void fetch_sampled(struct fill *fill)
+{
+    measure(fill, FILL_CHECK, &fill->check);
 }
 
 static bool changed_meanwhile(const struct evix_stat *a, const struct evix_stat *b)
@@ -362,6 +372,7 @@ void fetch_describe(struct fill *fill)
     clock_gettime(CLOCK_REALTIME, &now);
     representation_describe(&answer, &(struct description){
                                          .stat = &fill->check,
+                                         .sample = fill->sample,
                                          .now = {now.tv_sec, (uint32_t)now.tv_nsec},
                                          .media_type = media_type_of(fill),
                                          .format_date = fill->store->options->format_date,

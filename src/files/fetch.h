@@ -6,7 +6,7 @@
 
 #include "files/fill.h"
 
-enum fill_step { FILL_OPEN, FILL_MEASURE, FILL_READ, FILL_CHECK };
+enum fill_step { FILL_OPEN, FILL_MEASURE, FILL_READ, FILL_SAMPLE, FILL_CHECK };
 
 struct fill {
     struct store *store;
@@ -26,6 +26,10 @@ struct fill {
     int fd;
     struct representation *file; /* while its content is read */
     uint64_t filled;
+    char *chunk; /* while a large file is sampled (sample.c) */
+    unsigned piece;
+    size_t sampled;
+    uint64_t sample;
     struct evix_time began; /* before it was measured */
     struct evix_stat check; /* what it is after reading */
     enum coding sibling;    /* that is being looked for (sibling.c) */
@@ -55,6 +59,9 @@ bool fetch_is_slow(const struct fill *fill);
 /* Whether it is worth trying again: descriptors were given back; directories were renamed. */
 bool fetch_frees_descriptors(struct fill *fill);
 bool fetch_races_on(struct fill *fill);
+
+/* A large file was sampled: measures it again. */
+void fetch_sampled(struct fill *fill);
 
 /* The siblings of fill->file are known: makes the answer, and ends the fill. */
 void fetch_describe(struct fill *fill);

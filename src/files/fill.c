@@ -74,6 +74,7 @@ void fill_free(struct fill *fill)
     if (fill->sibling_fd >= 0)
         close(fill->sibling_fd);
     representation_unref(&fill->file);
+    chunk_give(&store->chunks, fill->chunk);
     root_view_unref(&fill->view);
     free(fill);
     store_release(store);

@@ -31,6 +31,7 @@ src_files_libfiles_a_SOURCES = \
 	src/files/residency.c src/files/residency.h \
 	src/files/root.c src/files/root.h \
 	src/files/root_path.c src/files/root_path.h \
+	src/files/sample.c src/files/sample.h \
 	src/files/sibling.c src/files/sibling.h \
 	src/files/store.c src/files/store.h \
 	src/files/store_counters.h \

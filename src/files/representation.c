@@ -153,7 +153,7 @@ void representation_describe(struct representation **out, const struct descripti
     file->is_negotiated = description->is_negotiated;
     file->modified = validator_last_modified(stat, description->now);
     file->etag_length = validator_etag(etag, stat, in_memory ? representation_content(file) : NULL,
-                                       description->now);
+                                       description->sample, description->now);
     file->etag_length += name_coding(etag, file->etag_length, file->coding);
     file->media_type_length = strlen(description->media_type);
     file->fields_length = write_fields(fields, file, etag, description);

@@ -45,7 +45,7 @@ static bool time_tells_nothing(struct evix_time modified, struct evix_time now)
 }
 
 size_t validator_etag(char out[VALIDATOR_ETAG_BYTES], const struct evix_stat *stat,
-                      const char *bytes, struct evix_time now)
+                      const char *bytes, uint64_t sample, struct evix_time now)
 {
     int length;
 
@@ -53,13 +53,15 @@ size_t validator_etag(char out[VALIDATOR_ETAG_BYTES], const struct evix_stat *st
         length = snprintf(out, VALIDATOR_ETAG_BYTES, "\"%" PRIx64 "-%016" PRIx64 "\"", stat->size,
                           hash_bytes(CONTENT_HASH_SEED, bytes, stat->size));
     else if (!time_tells_nothing(stat->modified, now))
-        length = snprintf(out, VALIDATOR_ETAG_BYTES, "\"%" PRIx64 "-%" PRIx64 ".%x\"", stat->size,
-                          (uint64_t)stat->modified.seconds, stat->modified.nanoseconds);
+        length = snprintf(out, VALIDATOR_ETAG_BYTES, "\"%" PRIx64 "-%" PRIx64 ".%x-%" PRIx64 "\"",
+                          stat->size, (uint64_t)stat->modified.seconds, stat->modified.nanoseconds,
+                          sample);
     else
         length = snprintf(out, VALIDATOR_ETAG_BYTES,
-                          "\"%" PRIx64 "-%" PRIx64 ".%x-%" PRIx64 ".%x-%" PRIx64 "\"", stat->size,
-                          (uint64_t)stat->modified.seconds, stat->modified.nanoseconds,
-                          (uint64_t)stat->changed.seconds, stat->changed.nanoseconds, stat->inode);
+                          "\"%" PRIx64 "-%" PRIx64 ".%x-%" PRIx64 "-%" PRIx64 ".%x-%" PRIx64 "\"",
+                          stat->size, (uint64_t)stat->modified.seconds, stat->modified.nanoseconds,
+                          sample, (uint64_t)stat->changed.seconds, stat->changed.nanoseconds,
+                          stat->inode);
     return (size_t)length;
 }
 

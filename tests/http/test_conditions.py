@@ -3,6 +3,7 @@
 
 import email.utils
 import os
+import shutil
 
 import suite
 import tree
@@ -194,16 +195,42 @@ class Others(Site):
             again = fetch(self.address, "/fixed.txt", fields=fields)
             self.assertEqual((again.status, again.body), (200, b"second"))
 
+    def test_a_time_set_back_does_not_hide_a_change(self):
+        """Of a large file, in place, where its beginning, middle or end is another."""
+        content = bytearray(300000)
+        path = tree.write(self.root, "large.bin", bytes(content))
+        os.utime(path, (1700000000.5, 1700000000.5))
+        tag = fetch(self.address, "/large.bin", "HEAD").get("ETag")
+        for at in (0, len(content) // 2, len(content) - 1):
+            content[at] += 1
+            with open(path, "r+b") as file:
+                file.write(content)
+            os.utime(path, (1700000000.5, 1700000000.5))
+            again = fetch(self.address, "/large.bin", fields=["If-None-Match: " + tag])
+            self.assertEqual((again.status, again.body), (200, bytes(content)), at)
+            tag = again.get("ETag")
+
+    def test_another_file_of_the_same_size_and_time(self):
+        """What is renamed over a large file, and was written at the same moment."""
+        for name in ("one.bin", "two.bin"):
+            path = tree.write(self.root, name, name.encode() * 20000)
+            os.utime(path, (1700000000.5, 1700000000.5))
+        tag = fetch(self.address, "/one.bin", "HEAD").get("ETag")
+        os.rename(os.path.join(self.root, "two.bin"), os.path.join(self.root, "one.bin"))
+        again = fetch(self.address, "/one.bin", fields=["If-None-Match: " + tag])
+        self.assertEqual((again.status, again.body), (200, b"two.bin" * 20000))
+
     def test_the_same_bytes_have_the_same_tag_elsewhere(self):
-        """Two hosts with one tree agree: the tag of a small file is made from its content."""
+        """Two hosts with one tree agree, whatever the inodes and the times of copying."""
         other = self.folder()
-        import shutil
-        shutil.copy2(os.path.join(self.root, "page.html"), other)
+        tree.write(self.root, "copied.bin", b"0123456789" * 20000)
+        os.utime(os.path.join(self.root, "copied.bin"), (1700000000.5, 1700000000.5))
+        for name in ("page.html", "copied.bin"):
+            shutil.copy2(os.path.join(self.root, name), other)
         with Daemon(directory=other) as daemon:
-            self.assertEqual(
-                fetch(daemon.address, "/page.html").get("ETag"),
-                fetch(self.address, "/page.html").get("ETag"),
-            )
+            for name in ("/page.html", "/copied.bin"):
+                self.assertEqual(
+                    fetch(daemon.address, name).get("ETag"), fetch(self.address, name).get("ETag"))
 
 
 if __name__ == "__main__":

@@ -66,6 +66,40 @@ START_TEST(coalesced)
 }
 END_TEST
 
+/* A tag is the same whether parts of the file were in memory or had to be waited for. */
+START_TEST(sampled)
+{
+    static const size_t sizes[] = {65, 4096, 4097, 12287, 12288, 12289, 65536, 200001};
+    static const struct timespec past[2] = {{1700000000, 5}, {1700000000, 5}};
+    struct store_options options = place_options(STORE_OFF);
+    struct root_options root;
+
+    options.small = 64;
+    place_make(&place);
+    root = place_root_options(&place);
+    place_open_with(&place, &options, &root);
+    for (size_t i = 0; i < COUNT(sizes); i++) {
+        struct representation *quick, *slow, *other;
+
+        place_fill(&place, "f", sizes[i], 1);
+        ck_assert_int_eq(utimensat(AT_FDCWD, place_path(&place, "f"), past, 0), 0);
+        place.store->never_inline = false;
+        quick = place_ask(&place, "/f");
+        place.store->never_inline = true;
+        slow = place_ask(&place, "/f");
+        ck_assert_str_eq(quick->etag, slow->etag);
+        place_fill(&place, "f", sizes[i], 2);
+        ck_assert_int_eq(utimensat(AT_FDCWD, place_path(&place, "f"), past, 0), 0);
+        other = place_ask(&place, "/f");
+        ck_assert_str_ne(quick->etag, other->etag);
+        representation_unref(&quick);
+        representation_unref(&slow);
+        representation_unref(&other);
+    }
+    place_close(&place);
+}
+END_TEST
+
 /* Joined, and then the file was changed by name: who joined after that gets the new one. */
 START_TEST(late_comers)
 {
@@ -253,6 +287,7 @@ int main(void)
 
     tcase_set_timeout(tcase, 30);
     tcase_add_loop_test(tcase, coalesced, 0, 2);
+    tcase_add_test(tcase, sampled);
     tcase_add_loop_test(tcase, late_comers, 0, 2);
     tcase_add_test(tcase, cancelled);
     tcase_add_loop_test(tcase, one_leaves, 0, 2);

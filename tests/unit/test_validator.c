@@ -16,9 +16,11 @@ static struct evix_stat stat_of(uint64_t size, int64_t modified, uint32_t ns)
     };
 }
 
+static uint64_t sample = 0x55;
+
 static void tag_of(char out[VALIDATOR_ETAG_BYTES], struct evix_stat stat, const char *bytes)
 {
-    size_t length = validator_etag(out, &stat, bytes, now);
+    size_t length = validator_etag(out, &stat, bytes, sample, now);
 
     ck_assert_uint_eq(length, strlen(out));
     ck_assert_uint_lt(length, VALIDATOR_ETAG_BYTES);
@@ -67,7 +69,7 @@ START_TEST(large)
     struct evix_stat stat = stat_of(0x1000, 0x12345678, 0xabc), other = stat;
 
     tag_of(one, stat, NULL);
-    ck_assert_str_eq(one, "\"1000-12345678.abc\"");
+    ck_assert_str_eq(one, "\"1000-12345678.abc-55\"");
     other.inode = 1;
     other.changed.seconds = 1;
     tag_of(two, other, NULL);
@@ -79,6 +81,9 @@ START_TEST(large)
     other = stat;
     other.size++;
     tag_of(two, other, NULL);
+    ck_assert_str_ne(one, two);
+    sample++;
+    tag_of(two, stat, NULL);
     ck_assert_str_ne(one, two);
 }
 END_TEST
@@ -115,6 +120,7 @@ START_TEST(parts)
     tag_of(one, stat_of(0x1, 0x23, 0x4), NULL);
     tag_of(two, stat_of(0x12, 0x3, 0x4), NULL);
     ck_assert_str_ne(one, two);
+    sample = UINT64_MAX;
     tag_of(one, stat_of(UINT64_MAX, INT64_MIN, 999999999), NULL);
 }
 END_TEST
