@@ -5,7 +5,8 @@ files_unit_tests = \
 	tests/unit/test_evict tests/unit/test_fill tests/unit/test_freshness \
 	tests/unit/test_hash tests/unit/test_listing tests/unit/test_listing_page \
 	tests/unit/test_lookup tests/unit/test_media_type tests/unit/test_residency \
-	tests/unit/test_root tests/unit/test_sibling tests/unit/test_store tests/unit/test_validator \
+	tests/unit/test_root tests/unit/test_scan tests/unit/test_sibling tests/unit/test_store \
+	tests/unit/test_validator \
 	tests/unit/test_watch
 check_PROGRAMS += $(files_unit_tests)
 TESTS += $(files_unit_tests)
@@ -65,6 +66,10 @@ tests_unit_test_residency_LDADD = $(files_unit_ldadd)
 tests_unit_test_root_SOURCES = tests/unit/test_root.c $(files_unit_fixture)
 tests_unit_test_root_CFLAGS = $(files_unit_cflags)
 tests_unit_test_root_LDADD = $(files_unit_ldadd)
+
+tests_unit_test_scan_SOURCES = tests/unit/test_scan.c $(files_unit_fixture)
+tests_unit_test_scan_CFLAGS = $(files_unit_cflags)
+tests_unit_test_scan_LDADD = $(files_unit_ldadd)
 
 tests_unit_test_sibling_SOURCES = tests/unit/test_sibling.c $(files_unit_fixture)
 tests_unit_test_sibling_CFLAGS = $(files_unit_cflags)
