@@ -376,6 +376,33 @@ static void touch_file(void)
     touch(some_file());
 }
 
+/* As tar, rsync and git do it who keep a file's time, whatever is in it now. */
+static void set_time_back(void)
+{
+    const char *path = some_file();
+    struct timespec times[2] = {{0}};
+    struct stat status;
+
+    if (lstat(path, &status) < 0 || !S_ISREG(status.st_mode))
+        return;
+    put(path, O_WRONLY);
+    times[0] = times[1] = status.st_mtim;
+    (void)!utimensat(AT_FDCWD, path, times, AT_SYMLINK_NOFOLLOW);
+}
+
+/* Written at the same moment, and in each other's place later. */
+static void exchange_twins(void)
+{
+    static const struct timespec times[2] = {{1000000000, 7}, {1000000000, 7}};
+    const char *one = some_file(), *other = some_file();
+
+    put(one, O_WRONLY | O_TRUNC);
+    put(other, O_WRONLY | O_TRUNC);
+    (void)!utimensat(AT_FDCWD, one, times, AT_SYMLINK_NOFOLLOW);
+    (void)!utimensat(AT_FDCWD, other, times, AT_SYMLINK_NOFOLLOW);
+    (void)!renameat2(AT_FDCWD, one, AT_FDCWD, other, RENAME_EXCHANGE);
+}
+
 /* ---- siblings ---- */
 
 static void mode_through_hard_link(void)
@@ -474,6 +501,8 @@ static const struct {
     CHANGE(change_mode),
     CHANGE(change_folder_mode),
     CHANGE(touch_file),
+    CHANGE(set_time_back),
+    CHANGE(exchange_twins),
     CHANGE(mode_through_hard_link),
     CHANGE(touch_through_hard_link),
     CHANGE(write_sibling),

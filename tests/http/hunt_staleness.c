@@ -15,22 +15,25 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "hunt_changes.h"
 
 #define NOBODY  65534
 #define HOT     "/hot/page.txt"
-#define NOISE   4 /* connections that are busy all the time, */
-#define AT_ONCE 8 /* with so many requests each */
+#define NOISE   4 /* connections that are busy besides, */
+#define AT_ONCE 4 /* with so many requests each in a round */
 
 static in_port_t port;
 static atomic_bool done;
@@ -46,6 +49,8 @@ static void die(const char *what)
 
 struct client {
     int fd;
+    unsigned long answers;
+    struct timespec asked;
     size_t used;
     char buffer[131072];
 };
@@ -71,10 +76,27 @@ static void client_open(struct client *client)
     (void)setsockopt(client->fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
 }
 
-static void client_send(const struct client *client, const char *data, size_t length)
+static void client_send(struct client *client, const char *data, size_t length)
 {
+    clock_gettime(CLOCK_MONOTONIC, &client->asked);
     if (send(client->fd, data, length, MSG_NOSIGNAL) != (ssize_t)length)
         die("send");
+}
+
+/* Whether it was the daemon's own wish, or somebody (a debugger, a suspended machine) slept. */
+static void die_closed(const struct client *client)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    fprintf(stderr,
+            "the daemon has closed a connection after %lu answers, %.3f s after the last request; "
+            "%zu bytes of an answer are here: %.*s\n",
+            client->answers,
+            (double)(now.tv_sec - client->asked.tv_sec) +
+                (double)(now.tv_nsec - client->asked.tv_nsec) / 1e9,
+            client->used, (int)client->used, client->buffer);
+    exit(1);
 }
 
 static void client_fill(struct client *client)
@@ -82,8 +104,10 @@ static void client_fill(struct client *client)
     ssize_t got = recv(client->fd, client->buffer + client->used,
                        sizeof(client->buffer) - 1 - client->used, 0);
 
-    if (got <= 0)
-        die(got == 0 ? "the daemon has closed the connection" : "recv");
+    if (got == 0 || (got < 0 && errno == ECONNRESET))
+        die_closed(client);
+    if (got < 0)
+        die("recv");
     client->used += (size_t)got;
     client->buffer[client->used] = '\0';
 }
@@ -120,15 +144,23 @@ static void client_read(struct client *client, struct answer *out)
         out->length = out->length < sizeof(out->body) ? out->length : sizeof(out->body) - 1;
         memcpy(out->body, client->buffer + head, out->length);
     }
+    client->answers++;
     client->used -= whole;
     memmove(client->buffer, client->buffer + whole, client->used + 1);
 }
 
 /* ---- noise ---- */
 
-/* In turns: where others' requests have the daemon look around all the time, it would not be
- * noticed if one's own did not. */
-static atomic_bool quiet;
+/* One more for a round that is to be noisy, or for the end. */
+static sem_t noisy_rounds;
+
+static void begin_noise(void)
+{
+    int behind;
+
+    if (sem_getvalue(&noisy_rounds, &behind) == 0 && behind == 0)
+        sem_post(&noisy_rounds);
+}
 
 static void *make_noise(void *data)
 {
@@ -141,11 +173,7 @@ static void *make_noise(void *data)
         die("calloc");
     for (int i = 0; i < NOISE; i++)
         client_open(&clients[i]);
-    while (!atomic_load(&done)) {
-        if (atomic_load(&quiet)) {
-            usleep(200);
-            continue;
-        }
+    while (sem_wait(&noisy_rounds) == 0 && !atomic_load(&done)) {
         for (int i = 0; i < NOISE; i++)
             for (int j = 0; j < AT_ONCE; j++)
                 client_send(&clients[i], request, sizeof(request) - 1);
@@ -288,13 +316,22 @@ struct question {
 static void fail(const struct question *question, unsigned long round, const struct answer *got)
 {
     const struct answer *want = &question->want, *last = &known[question->which][question->gzip];
+    char path[256];
+    struct stat status;
 
+    snprintf(path, sizeof(path), "current%s%s", change_path(question->which),
+             want->gzip ? ".gz" : "");
     printf("STALE in round %lu, after \"%s\": %s is %d%s \"%.*s\", not %d%s \"%.*s\"", round,
            change_last(), change_path(question->which), got->status, got->gzip ? " gzip" : "",
            (int)got->length, got->body, want->status, want->gzip ? " gzip" : "", (int)want->length,
            want->body);
-    printf("; known before: %d %s \"%.*s\"\n", last->status, last->etag, (int)last->length,
+    printf("; known before: %d %s \"%.*s\"", last->status, last->etag, (int)last->length,
            last->body);
+    if (lstat(path, &status) == 0)
+        printf("; now %ju bytes, inode %ju, modified %jd.%09ld, changed %jd.%09ld",
+               (uintmax_t)status.st_size, (uintmax_t)status.st_ino, (intmax_t)status.st_mtim.tv_sec,
+               status.st_mtim.tv_nsec, (intmax_t)status.st_ctim.tv_sec, status.st_ctim.tv_nsec);
+    printf("; tag of the answer: %s\n", got->etag);
     exit(1);
 }
 
@@ -410,12 +447,15 @@ int main(int argc, char **argv)
     umask(022);
     changes_begin((unsigned)strtoul(argv[4], NULL, 10));
     client_open(&client);
-    if (pthread_create(&noise, NULL, make_noise, NULL) != 0)
-        die("pthread_create");
+    if (sem_init(&noisy_rounds, 0, 0) < 0 || pthread_create(&noise, NULL, make_noise, NULL) != 0)
+        die("noise");
     for (unsigned long round = 0; round < rounds; round++) {
-        atomic_store(&quiet, round / 64 % 2 == 1);
+        /* In turns: where others' requests have the daemon look around all the time, it would not
+         * be noticed if one's own did not. */
+        if (round / 64 % 2 == 0)
+            begin_noise();
         ask_changed(&client, change_make(), round);
-        if (change_pick(3) != 0)
+        if (change_pick(5) != 0)
             continue;
         changes_heal();
         ask_all(&client, round);
@@ -423,6 +463,7 @@ int main(int argc, char **argv)
             ask_all(&client, round); /* the other half of conditions and codings */
     }
     atomic_store(&done, true);
+    sem_post(&noisy_rounds);
     pthread_join(noise, NULL);
     close(client.fd);
     printf("%lu rounds, %lu requests, none stale; changes that made the next answer another:\n",
