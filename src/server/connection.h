@@ -74,7 +74,4 @@ bool connection_is_ending(const struct connection *connection);
 #define CONNECTION_PEER_BYTES INET6_ADDRSTRLEN
 const char *connection_peer(struct connection *connection, char out[CONNECTION_PEER_BYTES]);
 
-/* The pool; at the worker's end. */
-void connection_pool_fini(struct worker *worker);
-
 #endif

@@ -18,6 +18,9 @@
 /* Content that nobody wants is read and dropped up to this; beyond it the connection ends. */
 #define SKIP_BYTES 65536
 
+/* As many idle exchanges are kept; more than these were needed while many clients had to wait. */
+#define POOL_KEEPS 128
+
 #define EXPECTATION_MET "HTTP/1.1 100 Continue\r\n\r\n"
 
 /* ---- exchanges --------------------------------------------------------------------------- */
@@ -33,6 +36,7 @@ static struct exchange *exchange_get(struct connection *connection)
             return NULL;
     } else {
         worker->free_exchanges = exchange->next;
+        worker->free_exchange_count--;
     }
     memset(exchange, 0, sizeof(*exchange));
     exchange->worker = worker;
@@ -48,8 +52,13 @@ void http1_exchange_put(struct exchange *exchange)
     struct worker *worker = exchange->worker;
 
     exchange_release(exchange);
+    if (worker->free_exchange_count == POOL_KEEPS) {
+        free(exchange);
+        return;
+    }
     exchange->next = worker->free_exchanges;
     worker->free_exchanges = exchange;
+    worker->free_exchange_count++;
 }
 
 void http1_pool_fini(struct worker *worker)

@@ -74,6 +74,8 @@ src_server_libserver_a_SOURCES = \
 	src/server/precondition.h \
 	src/server/route.c \
 	src/server/route.h \
+	src/server/slab.c \
+	src/server/slab.h \
 	src/server/static_content.c \
 	src/server/static_content.h \
 	src/server/status_chart.c \

@@ -359,6 +359,7 @@ static int set_up(struct worker *worker, const struct worker_options *options)
     worker->deadline_tick_ms = shortest_timeout(&config->timeouts);
     worker->wants_address =
         config->limits.connections_per_address != 0 || log_enabled(LOG_LEVEL_INFO);
+    slab_init(&worker->connection_memory, sizeof(struct connection));
     address_limit_init(&worker->addresses, config->limits.connections_per_address);
     descriptor_budget_init(&worker->budget, config);
 
@@ -411,7 +412,7 @@ static void tear_down(struct worker *worker)
     for (size_t i = 0; worker->access_logs != NULL && i < worker->config->host_count; i++)
         access_log_close(&worker->access_logs[i]);
     free(worker->access_logs);
-    connection_pool_fini(worker);
+    slab_fini(&worker->connection_memory);
     http1_pool_fini(worker);
     output_pool_fini(&worker->outputs);
     address_limit_fini(&worker->addresses);

@@ -15,6 +15,7 @@
 #include "server/output.h"
 #include "server/retire.h"
 #include "server/route.h"
+#include "server/slab.h"
 #include "server/worker.h"
 
 struct connection;
@@ -51,7 +52,8 @@ struct worker {
     struct output_pool outputs;
     struct error_pages error_pages;
     struct exchange *free_exchanges;
-    struct connection *free_connections;
+    unsigned free_exchange_count;
+    struct slab connection_memory;
 
     struct listener *listeners;
     size_t listener_count;

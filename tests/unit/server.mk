@@ -68,3 +68,11 @@ tests_unit_test_error_page_SOURCES = tests/unit/test_error_page.c
 tests_unit_test_error_page_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 tests_unit_test_error_page_LDADD = src/server/libserver.a src/http/libhttp.a $(LLHTTP_LIB) \
 	$(CHECK_LIBS)
+
+check_PROGRAMS += tests/unit/test_slab
+TESTS += tests/unit/test_slab
+
+tests_unit_test_slab_SOURCES = tests/unit/test_slab.c
+tests_unit_test_slab_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+tests_unit_test_slab_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=posix_memalign -Wl,--wrap=free
+tests_unit_test_slab_LDADD = src/server/libserver.a $(CHECK_LIBS)
