@@ -10,7 +10,8 @@
  *   2. prepare hooks (hook.h), then the submit step (op.h), then the poll: sleep until I/O, a
  *      wake-up or the nearest timer, and not at all while anything is ready to run;
  *   3. completions and watchers in the order the backend gives, file-system watches first and
- *      signals last; then check hooks;
+ *      signals last; within a large batch, what was started so far is submitted now and then; then
+ *      check hooks;
  *   4. expired timers by deadline, equal deadlines in the order they were started;
  *   5. closing callbacks.
  * The loop ends by itself when no active, referenced handle or operation is left.

@@ -10,7 +10,8 @@
  * - The caller embeds and owns `struct evix_op`, and nothing is allocated to start one. From the
  *   start to the final callback the operation, and the memory it names, belong to the loop.
  * - No callback runs inside the call that starts or cancels it. Operations that are started in an
- *   iteration go to the kernel together, in its submit step.
+ *   iteration go to the kernel together, in its submit step, or in a few if the iteration brought
+ *   very much.
  * - Exactly one final callback for each start, cancelled or not. A multishot operation has further
  *   callbacks before it, for which evix_op_more() is true. In its final callback an operation may
  *   be started again, or its memory freed.

@@ -70,6 +70,21 @@ extern const struct backend evix__backend_poll;
 /* Opens the one that is asked for, or the best one; sets loop->backend. */
 int evix__backend_open(struct evix_loop *loop, const struct evix_options *options);
 
+/*
+ * Within a large batch dispatch() lets what was started leave each time that so many things were
+ * handed over: the first clients need not wait for the last, and memory that a send gives back is
+ * the next one's, while it is in the processor's cache. Measured with 1,000 busy connections: 7 to
+ * 12 % less CPU time a request than one submit step for the whole batch, and a quarter less p99. 16
+ * and 64 are not much worse.
+ */
+enum { DISPATCH_STRIDE = 32 };
+
+/*
+ * For dispatch(), between two things that it hands over: a submit step, and the final callbacks of
+ * what it completed. False if nothing was started.
+ */
+bool evix__ops_submit_early(struct evix_loop *loop);
+
 /* ---- readiness watchers (io.c) ---- */
 
 /* The lowest bit of a token is 1, so that it can share a word with aligned pointers. */

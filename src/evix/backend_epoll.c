@@ -120,6 +120,8 @@ static void epoll_dispatch(struct evix_loop *loop)
             evix__epoll_watch_dispatch(loop, event);
         else
             dispatch_socket(loop, event);
+        if ((i + 1) % DISPATCH_STRIDE == 0)
+            evix__ops_submit_early(loop);
     }
 }
 

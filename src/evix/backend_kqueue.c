@@ -145,8 +145,11 @@ static void kqueue_dispatch(struct evix_loop *loop)
     state->count = 0;
     if (loop->ready.retry.first)
         evix__ready_run_retries(loop);
-    for (int i = 0; i < count; i++)
+    for (int i = 0; i < count; i++) {
         dispatch_one(loop, &state->events[i]);
+        if ((i + 1) % DISPATCH_STRIDE == 0)
+            evix__ops_submit_early(loop);
+    }
 }
 
 const struct backend evix__backend_kqueue = {

@@ -177,7 +177,7 @@ static unsigned from_poll(short revents)
 static void poll_dispatch(struct evix_loop *loop)
 {
     struct poll_state *state = loop->backend_data;
-    size_t count = state->is_ready ? state->row_count : 0;
+    size_t count = state->is_ready ? state->row_count : 0, done = 0;
     state->is_ready = false;
     if (loop->ready.retry.first)
         evix__ready_run_retries(loop);
@@ -190,6 +190,8 @@ static void poll_dispatch(struct evix_loop *loop)
             evix__io_dispatch(loop, owner, events);
         else
             evix__ready_event(loop, (struct evix_socket *)(uintptr_t)owner, events);
+        if (++done % DISPATCH_STRIDE == 0)
+            evix__ops_submit_early(loop);
     }
 }
 

@@ -189,15 +189,55 @@ static int uring_backend_wait(struct evix_loop *loop, uint64_t timeout_ns)
     return (int)io_uring_cq_ready(&uring->ring);
 }
 
+static struct io_uring_cqe *completion_at(const struct uring *uring, unsigned at)
+{
+    return &uring->ring.cq.cqes[at & uring->ring.cq.ring_mask];
+}
+
 /* Watchers come before operations: whoever serves files must know of changes before requests. */
 static bool take_watch(struct uring *uring, unsigned count)
 {
-    const struct io_uring_cq *queue = &uring->ring.cq;
-    unsigned head = *queue->khead;
+    unsigned head = *uring->ring.cq.khead;
     for (unsigned i = 0; i < count; i++)
-        if (queue->cqes[(head + i) & queue->ring_mask].user_data == URING_WATCH)
+        if (completion_at(uring, head + i)->user_data == URING_WATCH)
             return true;
     return false;
+}
+
+/* Receives have their turn: what they bring may be newer than what watchers have told. */
+static bool is_send(const struct io_uring_cqe *completion)
+{
+    const struct evix_op *op = (const struct evix_op *)(uintptr_t)completion->user_data;
+    return completion->user_data >= URING_NO_POINTER && !(completion->user_data & URING_POLL_BIT) &&
+           op->kind == OP_SEND;
+}
+
+/*
+ * What was started so far leaves now. Nearly all of it has left when the kernel returns, and stands
+ * at the end of the queue; it is dispatched out of turn, so that its memory can be used again.
+ */
+static void send_early(struct evix_loop *loop)
+{
+    struct uring *uring = uring_of(loop);
+    unsigned at = *uring->ring.cq.ktail; /* deferred: the kernel adds nothing unless we enter it */
+    if (!evix__ops_submit_early(loop))
+        return;
+    io_uring_submit(&uring->ring);
+    for (unsigned end = io_uring_smp_load_acquire(uring->ring.cq.ktail); at != end; at++) {
+        struct io_uring_cqe completion = *completion_at(uring, at);
+        if (!is_send(&completion))
+            continue;
+        completion_at(uring, at)->user_data = URING_TAKEN;
+        evix__uring_op_completed(uring, &completion);
+    }
+}
+
+static void drop_taken(struct uring *uring)
+{
+    struct io_uring_cqe ignored;
+    while (io_uring_cq_ready(&uring->ring) > 0 &&
+           completion_at(uring, *uring->ring.cq.khead)->user_data == URING_TAKEN)
+        next_completion(uring, &ignored);
 }
 
 static void uring_backend_dispatch(struct evix_loop *loop)
@@ -209,10 +249,13 @@ static void uring_backend_dispatch(struct evix_loop *loop)
         uring->is_watching = false;
         evix__epoll_watch_collect(loop, uring->epoll_fd);
     }
-    for (; count > 0 && next_completion(uring, &completion); count--) {
+    for (unsigned i = 1; i <= count && next_completion(uring, &completion); i++) {
         if (completion.user_data >= URING_NO_POINTER)
             evix__uring_op_completed(uring, &completion);
+        if (i % DISPATCH_STRIDE == 0)
+            send_early(loop);
     }
+    drop_taken(uring);
 }
 
 static int uring_backend_watch(struct evix_loop *loop, int fd, unsigned was, unsigned wanted,

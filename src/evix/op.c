@@ -141,6 +141,15 @@ void evix__ops_run_completed(struct evix_loop *loop)
     }
 }
 
+bool evix__ops_submit_early(struct evix_loop *loop)
+{
+    if (!loop->started.first)
+        return false;
+    evix__ops_submit(loop);
+    evix__ops_run_completed(loop);
+    return true;
+}
+
 /* ---- cancel and time limit ---- */
 
 void evix_cancel(struct evix_op *op)

@@ -356,9 +356,11 @@ static void retry_one(struct evix_loop *loop, struct evix_op *op)
 void evix__ready_run_retries(struct evix_loop *loop)
 {
     struct evix_op *op = op_queue_take(&loop->ready.retry), *next;
-    for (; op; op = next) {
+    for (int done = 1; op; op = next, done++) {
         next = op->next;
         retry_one(loop, op);
+        if (done % DISPATCH_STRIDE == 0)
+            evix__ops_submit_early(loop);
     }
 }
 

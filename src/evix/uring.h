@@ -31,7 +31,13 @@ enum {
 };
 
 /* User data: a pointer to an operation, with a bit if the entry is its poll; or one of the rest. */
-enum { URING_POLL_BIT = 1, URING_CANCEL = 2, URING_WATCH = 4, URING_NO_POINTER = 8 };
+enum {
+    URING_POLL_BIT = 1,
+    URING_CANCEL = 2,
+    URING_WATCH = 4,
+    URING_TAKEN = 6, /* put there by us: a completion that was dispatched out of turn */
+    URING_NO_POINTER = 8
+};
 
 struct uring {
     struct io_uring ring;

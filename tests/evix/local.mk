@@ -5,6 +5,7 @@ EVIX_TEST_LDADD = libevix.la $(CHECK_LIBS)
 
 EVIX_TESTS = \
 	tests/evix/test_async \
+	tests/evix/test_batch \
 	tests/evix/test_calls \
 	tests/evix/test_file \
 	tests/evix/test_io \
@@ -28,6 +29,10 @@ tests_evix_test_async_SOURCES = tests/evix/test_async.c \
 	tests/evix/each_backend.h tests/evix/under_valgrind.h
 tests_evix_test_async_CFLAGS = $(EVIX_TEST_CFLAGS)
 tests_evix_test_async_LDADD = $(EVIX_TEST_LDADD)
+tests_evix_test_batch_SOURCES = tests/evix/test_batch.c \
+	tests/evix/each_backend.h tests/evix/under_valgrind.h tests/evix/sockets.h
+tests_evix_test_batch_CFLAGS = $(EVIX_TEST_CFLAGS)
+tests_evix_test_batch_LDADD = $(EVIX_TEST_LDADD)
 tests_evix_test_calls_SOURCES = tests/evix/test_calls.c \
 	tests/evix/each_backend.h tests/evix/under_valgrind.h tests/evix/sockets.h
 tests_evix_test_calls_CFLAGS = $(EVIX_TEST_CFLAGS)
