@@ -21,6 +21,7 @@ struct reader {
     struct http_request *request;
     unsigned field_lines; /* as the guard counted them: llhttp must find neither more nor fewer */
     bool in_name;
+    bool is_known; /* the header section came before: llhttp has read it then */
 };
 
 static size_t skip_empty_lines(const char *data, size_t length)
@@ -156,24 +157,25 @@ static const char *reason_of(enum llhttp_errno error)
 }
 
 /*
- * Runs llhttp over the head. The method is handed to it apart, and as POST unless it is CONNECT,
- * whose target is another: llhttp knows dozens, refuses the others without a distinction, and
- * treats those of RTSP as another protocol. Versions that it does not know are let through: the
- * guard has them.
+ * Runs llhttp over the request line and, unless it is known, the header section. The method is
+ * handed to it apart, and as POST unless it is CONNECT, whose target is another: llhttp knows
+ * dozens, refuses the others without a distinction, and treats those of RTSP as another protocol.
+ * Versions that it does not know are let through: the guard has them.
  */
-static int run_llhttp(struct reader *reader)
+static int run_llhttp(struct reader *reader, struct http_text section)
 {
     struct http_request *out = reader->request;
     const char *rest = out->method_text.data + out->method_text.length;
+    const char *end = section.data + (reader->is_known ? 0 : section.length);
     struct http_text method =
         out->method == HTTP_METHOD_CONNECT ? HTTP_TEXT("CONNECT") : HTTP_TEXT("POST");
     llhttp_init(&reader->parser, HTTP_REQUEST, &settings);
     reader->parser.lenient_flags |= LENIENT_VERSION; /* 8.1 has no function for it */
     enum llhttp_errno error = llhttp_execute(&reader->parser, method.data, method.length);
     if (error == HPE_OK)
-        error = llhttp_execute(&reader->parser, rest,
-                               (size_t)(out->head.data + out->head.length - rest));
-    if (error == HPE_PAUSED && out->field_count == reader->field_lines)
+        error = llhttp_execute(&reader->parser, rest, (size_t)(end - rest));
+    if (reader->is_known ? error == HPE_OK
+                         : error == HPE_PAUSED && out->field_count == reader->field_lines)
         return 0;
     if (error == HPE_PAUSED || error == HPE_OK || error == HPE_USER)
         out->reason = "the head reads differently in two ways";
@@ -200,31 +202,11 @@ static void index_fields(struct http_request *out)
     }
 }
 
-int http_head_parse(const char *data, size_t length, const struct http_limits *limits,
-                    struct http_request *out)
+/* What the fields say, once they are known one by one. */
+static int read_fields(struct http_request *out)
 {
-    struct reader reader = {.request = out};
-    assert(out->fields != NULL || out->field_capacity == 0);
-    size_t start = skip_empty_lines(data, length);
-    http_request_init(out, out->fields, out->field_capacity);
-    out->head = (struct http_text){data + start, length - start};
-    int status = http_syntax_check(limits, out, &reader.field_lines);
-    if (status == 400 || status == 414)
-        return status;
-    if (out->head.length > limits->head_bytes) {
-        out->reason = "the head is longer than the limit";
-        return 431;
-    }
-    if (status != 0)
-        return status;
-    status = http_target_parse(out);
-    if (status != 0)
-        return status;
-    status = run_llhttp(&reader);
-    if (status != 0)
-        return status;
     index_fields(out);
-    status = http_host_parse(out);
+    int status = http_host_parse(out);
     if (status != 0)
         return status;
     status = http_framing_decide(out);
@@ -232,5 +214,44 @@ int http_head_parse(const char *data, size_t length, const struct http_limits *l
         out->reason = "unknown method";
         return 501;
     }
+    return status;
+}
+
+/* The guard's look at the head: all of it, but a section that has passed it before. */
+static int check_syntax(const struct http_limits *limits, struct http_header_cache *cache,
+                        struct reader *reader, struct http_text *section)
+{
+    struct http_request *out = reader->request;
+    int status = http_syntax_check_line(limits, out, section);
+    if (status == 0 && cache != NULL)
+        reader->is_known = http_header_cache_find(cache, *section, out);
+    if (status == 0 && !reader->is_known)
+        status = http_syntax_check_section(limits, *section, out, &reader->field_lines);
+    if (status != 400 && status != 414 && out->head.length > limits->head_bytes) {
+        out->reason = "the head is longer than the limit";
+        return 431;
+    }
+    return status;
+}
+
+int http_head_parse(const char *data, size_t length, const struct http_limits *limits,
+                    struct http_header_cache *cache, struct http_request *out)
+{
+    struct reader reader = {.request = out};
+    struct http_text section;
+    assert(out->fields != NULL || out->field_capacity == 0);
+    size_t start = skip_empty_lines(data, length);
+    http_request_init(out, out->fields, out->field_capacity);
+    out->head = (struct http_text){data + start, length - start};
+    int status = check_syntax(limits, cache, &reader, &section);
+    if (status == 0)
+        status = http_target_parse(out);
+    if (status == 0)
+        status = run_llhttp(&reader, section);
+    if (status != 0 || reader.is_known)
+        return status;
+    status = read_fields(out);
+    if (status == 0 && cache != NULL)
+        http_header_cache_note(cache, section, out);
     return status;
 }

@@ -8,11 +8,12 @@
  *
  *     size_t head = http_head_end(data, length, &scanned);
  *     if (head != 0)
- *         status = http_head_parse(data, head, &limits, &request);
+ *         status = http_head_parse(data, head, &limits, cache, &request);
  *     else
  *         status = http_head_overflow(data, length, &limits);      0: receive more
  */
 
+#include "http/header_cache.h"
 #include "http/request.h"
 
 /* Empty lines tolerated before a request line (RFC 9112 2.2). */
@@ -37,9 +38,9 @@ int http_head_overflow(const char *data, size_t length, const struct http_limits
  * (400, 414, 417, 421, 431, 501, 505) with `out->reason` set; after each of them the connection has
  * to be closed, but for 417 and 501 where `out->keep_alive` says. On failure method_text, target
  * and version are filled in as far as they are known, for the log. `out` was prepared with
- * http_request_init().
+ * http_request_init(). `cache` may be NULL; else it is used with the same limits each time.
  */
 int http_head_parse(const char *data, size_t length, const struct http_limits *limits,
-                    struct http_request *out);
+                    struct http_header_cache *cache, struct http_request *out);
 
 #endif

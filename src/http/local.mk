@@ -11,6 +11,7 @@ src_http_libhttp_a_SOURCES = \
 	src/http/field.c src/http/field.h \
 	src/http/framing.c src/http/framing.h \
 	src/http/head.c src/http/head.h \
+	src/http/header_cache.c src/http/header_cache.h \
 	src/http/method.c src/http/method.h \
 	src/http/multipart.c src/http/multipart.h \
 	src/http/negotiate.c src/http/negotiate.h \

@@ -87,9 +87,8 @@ static bool take_byte(struct cursor *cursor, char byte)
 }
 
 /* Up to the next white space or line end, whatever it holds: what the log shows as the target. */
-static struct http_text rough_target(struct cursor cursor)
+static struct http_text rough_target(struct cursor cursor, const char *start)
 {
-    const char *start = cursor.at;
     while (cursor.at < cursor.end && *cursor.at != ' ' && *cursor.at != '\r' && *cursor.at != '\n')
         cursor.at++;
     return (struct http_text){start, (size_t)(cursor.at - start)};
@@ -131,8 +130,8 @@ static int check_request_line(struct cursor *cursor, const struct http_limits *l
     out->method = http_method_find(method);
     if (!take_byte(cursor, ' '))
         return refuse_byte(out, cursor, "malformed method");
-    out->target = rough_target(*cursor);
     struct http_text target = take_class(cursor, HTTP_BYTE_TARGET);
+    out->target = rough_target(*cursor, target.data);
     if (target.length > limits->target_bytes)
         return refuse(out, 414, "the target is longer than the limit");
     if (take_crlf(cursor))
@@ -141,7 +140,6 @@ static int check_request_line(struct cursor *cursor, const struct http_limits *l
         return refuse_byte(out, cursor, "byte that may not be in a target");
     if (target.length == 0)
         return refuse(out, 400, "more than one space in the request line");
-    out->target = target;
     if (cursor->at < cursor->end && *cursor->at == ' ')
         return refuse(out, 400, "more than one space in the request line");
     return check_version(cursor, out);
@@ -165,17 +163,23 @@ static int check_field_line(struct cursor *cursor, struct http_request *out)
     return 0;
 }
 
-int http_syntax_check(const struct http_limits *limits, struct http_request *out,
-                      unsigned *field_lines)
+int http_syntax_check_line(const struct http_limits *limits, struct http_request *out,
+                           struct http_text *section)
 {
     struct cursor cursor = {out->head.data, out->head.data + out->head.length};
+    int status = check_request_line(&cursor, limits, out);
+    *section = (struct http_text){cursor.at, (size_t)(cursor.end - cursor.at)};
+    return status;
+}
+
+int http_syntax_check_section(const struct http_limits *limits, struct http_text section,
+                              struct http_request *out, unsigned *field_lines)
+{
+    struct cursor cursor = {section.data, section.data + section.length};
     unsigned most = limits->fields < out->field_capacity ? limits->fields : out->field_capacity;
     unsigned count = 0;
-    int status = check_request_line(&cursor, limits, out);
-    if (status != 0)
-        return status;
     while (!take_crlf(&cursor)) {
-        status = check_field_line(&cursor, out);
+        int status = check_field_line(&cursor, out);
         if (status != 0)
             return status;
         if (++count > most)

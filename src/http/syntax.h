@@ -11,10 +11,14 @@
 #include "http/request.h"
 
 /*
- * Checks the whole head `out->head`, sets method, target and version, and counts the field lines.
- * 0, or the status with `out->reason` set.
+ * Checks the request line of `out->head`, sets method, target and version, and `*section` to what
+ * follows it. 0, or the status with `out->reason` set.
  */
-int http_syntax_check(const struct http_limits *limits, struct http_request *out,
-                      unsigned *field_lines);
+int http_syntax_check_line(const struct http_limits *limits, struct http_request *out,
+                           struct http_text *section);
+
+/* Checks the header section, its empty line included, and counts the field lines. The same. */
+int http_syntax_check_section(const struct http_limits *limits, struct http_text section,
+                              struct http_request *out, unsigned *field_lines);
 
 #endif

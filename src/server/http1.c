@@ -189,7 +189,8 @@ static size_t take_head(struct connection *connection, const char *data, size_t 
         return length;
     }
     connection->exchange = exchange;
-    int parsed = http_head_parse(data, head, &worker->http_limits, &worker->request);
+    int parsed =
+        http_head_parse(data, head, &worker->http_limits, worker->header_cache, &worker->request);
     if (status != 0)
         worker->request.reason = "the head is longer than limits allow";
     begin(connection, exchange, status != 0 ? status : parsed, head < length);
@@ -213,7 +214,7 @@ void http1_time_out(struct connection *connection)
         }
         connection->exchange = exchange;
         (void)http_head_parse(connection->input + connection->input_start, connection->input_length,
-                              &connection->worker->http_limits, &connection->worker->request);
+                              &connection->worker->http_limits, NULL, &connection->worker->request);
     }
     exchange_cancel(exchange);
     refuse_rest(connection, exchange);

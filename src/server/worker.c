@@ -280,7 +280,8 @@ static int open_scratch(struct worker *worker)
                                                .fields = limits->fields};
     worker->path_capacity = (size_t)limits->target_bytes + 1;
     worker->path_memory = malloc(worker->path_capacity);
-    if (fields == NULL || worker->path_memory == NULL) {
+    worker->header_cache = http_header_cache_new();
+    if (fields == NULL || worker->path_memory == NULL || worker->header_cache == NULL) {
         free(fields);
         return -ENOMEM;
     }
@@ -432,6 +433,7 @@ static void tear_down(struct worker *worker)
     free(worker->listeners);
     free(worker->request.fields);
     free(worker->path_memory);
+    free(worker->header_cache);
     counters_free(&worker->own);
 }
 

@@ -44,6 +44,7 @@ struct worker {
     uint64_t next_second_ns;    /* the loop's time from which on another second is counted */
     uint64_t iterations_counted, cpu_counted_ns; /* of the loop, of the process */
     struct http_limits http_limits;
+    struct http_header_cache *header_cache;
 
     /* Scratch for the request that is being looked at, and pools. */
     struct http_request request;

@@ -90,6 +90,31 @@ static void check_clone(const struct http_request *request)
     free(copy);
 }
 
+/* What came before is read as it was then: the first time is kept the second, found the third. */
+static void check_cached(const struct http_request *plain, const char *input, size_t end,
+                         const struct http_limits *limits)
+{
+    static struct http_header_cache *cache;
+    struct http_field fields[20];
+    struct http_request request;
+    if (cache == NULL)
+        cache = http_header_cache_new();
+    CHECK(cache != NULL);
+    for (int i = 0; i < 3; i++) {
+        http_request_init(&request, fields, 20);
+        CHECK(http_head_parse(input, end, limits, cache, &request) == 0);
+        CHECK(request.field_count == plain->field_count);
+        CHECK(http_text_equal(request.host, plain->host) && request.port == plain->port);
+        CHECK(request.keep_alive == plain->keep_alive && request.body == plain->body);
+        CHECK(memcmp(request.known, plain->known, sizeof(request.known)) == 0);
+        for (unsigned j = 0; j < request.field_count; j++) {
+            CHECK(http_text_equal(request.fields[j].name, plain->fields[j].name));
+            CHECK(http_text_equal(request.fields[j].value, plain->fields[j].value));
+            CHECK(request.fields[j].next == plain->fields[j].next);
+        }
+    }
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static const struct http_limits limits = {1024, 4096, 20};
@@ -107,12 +132,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (end == 0)
         return 0;
     http_request_init(&request, fields, 20);
-    int status = http_head_parse(input, end, &limits, &request);
+    int status = http_head_parse(input, end, &limits, NULL, &request);
     CHECK(status == 0 || (status >= 400 && status <= 505));
     CHECK((request.reason != NULL) == (status != 0));
     CHECK(is_within(request.target, request.head) && is_within(request.method_text, request.head));
-    if (status == 0)
+    if (status == 0) {
         check_accepted(&request);
+        check_cached(&request, input, end, &limits);
+    }
     check_clone(&request);
     return 0;
 }

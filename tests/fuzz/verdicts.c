@@ -146,7 +146,7 @@ static int judge(const struct input *input, char *line, size_t capacity)
     if (end == 0)
         return snprintf(line, capacity, "incomplete");
     http_request_init(&request, fields, 20);
-    int status = http_head_parse(input->data, end, &limits, &request);
+    int status = http_head_parse(input->data, end, &limits, NULL, &request);
     if (status != 0)
         return snprintf(line, capacity, "%zu %d keep %d", end, status, request.keep_alive);
     int length = snprintf(

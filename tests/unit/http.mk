@@ -4,6 +4,7 @@
 http_unit_tests = \
 	tests/unit/test_authorization tests/unit/test_chunked tests/unit/test_condition tests/unit/test_date \
 	tests/unit/test_field tests/unit/test_framing tests/unit/test_head \
+	tests/unit/test_header_cache \
 	tests/unit/test_method tests/unit/test_multipart tests/unit/test_negotiate \
 	tests/unit/test_range tests/unit/test_request tests/unit/test_response tests/unit/test_status \
 	tests/unit/test_syntax tests/unit/test_target tests/unit/test_text tests/unit/test_uri
@@ -36,6 +37,10 @@ tests_unit_test_field_LDADD = $(http_unit_ldadd)
 tests_unit_test_framing_SOURCES = tests/unit/test_framing.c tests/unit/http_rows.h
 tests_unit_test_framing_CFLAGS = $(http_unit_cflags)
 tests_unit_test_framing_LDADD = $(http_unit_ldadd)
+
+tests_unit_test_header_cache_SOURCES = tests/unit/test_header_cache.c tests/unit/http_rows.h
+tests_unit_test_header_cache_CFLAGS = $(http_unit_cflags)
+tests_unit_test_header_cache_LDADD = $(http_unit_ldadd)
 
 tests_unit_test_head_SOURCES = tests/unit/test_head.c tests/unit/http_rows.h
 tests_unit_test_head_CFLAGS = $(http_unit_cflags)

@@ -54,7 +54,7 @@ static inline void parse_bytes(struct parsed *parsed, struct http_text bytes)
     ck_assert_ptr_nonnull(parsed->head);
     memcpy(parsed->head, bytes.data, bytes.length);
     http_request_init(&parsed->request, parsed->fields, 100);
-    parsed->status = http_head_parse(parsed->head, bytes.length, &limits, &parsed->request);
+    parsed->status = http_head_parse(parsed->head, bytes.length, &limits, NULL, &parsed->request);
 }
 
 /* A GET in HTTP/1.1 with these lines, each with its CRLF. */

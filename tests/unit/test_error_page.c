@@ -84,7 +84,7 @@ START_TEST(forms)
                                 "GET / HTTP/1.1\r\nHost: a\r\nAccept: %s\r\n\r\n", rows[_i].accept);
 
     http_request_init(&request, fields, 10);
-    ck_assert_int_eq(http_head_parse(head, (size_t)length, &limits, &request), 0);
+    ck_assert_int_eq(http_head_parse(head, (size_t)length, &limits, NULL, &request), 0);
     ck_assert_int_eq(error_page_form(&request), rows[_i].form);
 }
 END_TEST
