@@ -129,11 +129,16 @@ static bool take_text(struct http_text *rest, struct http_text wanted)
 
 static bool take_digits(struct http_text *rest, size_t count, unsigned *out)
 {
-    uint64_t number;
-    if (rest->length < count ||
-        http_text_to_number((struct http_text){rest->data, count}, &number) != 0)
+    unsigned number = 0;
+    if (rest->length < count)
         return false;
-    *out = (unsigned)number;
+    for (size_t i = 0; i < count; i++) {
+        unsigned digit = (unsigned)(unsigned char)rest->data[i] - '0';
+        if (digit > 9)
+            return false;
+        number = number * 10 + digit;
+    }
+    *out = number;
     rest->data += count;
     rest->length -= count;
     return true;

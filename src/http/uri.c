@@ -27,6 +27,20 @@ static enum segment classify(const char *segment, size_t length)
 }
 
 /*
+ * Copies the bytes that stand for themselves and separate nothing, which are most. Returns how many
+ * there were.
+ */
+static size_t copy_plain(struct http_text raw, char *out)
+{
+    size_t count = 0;
+    while (count < raw.length && http_byte_is(raw.data[count], HTTP_BYTE_UNRESERVED)) {
+        out[count] = raw.data[count];
+        count++;
+    }
+    return count;
+}
+
+/*
  * One byte of a segment, decoded, or the status that refuses the path, negated. An encoded slash
  * cannot become a slash: it would be a separator to everything behind us (RFC 3986 2.2).
  */
@@ -51,6 +65,9 @@ static int decode_byte(struct http_text raw, size_t *at)
 static int decode_segment(struct http_text raw, size_t *at, char *out, size_t *length)
 {
     int status = 0;
+    size_t plain = copy_plain((struct http_text){raw.data + *at, raw.length - *at}, out + *length);
+    *at += plain;
+    *length += plain;
     while (*at < raw.length && raw.data[*at] != '/') {
         int byte = decode_byte(raw, at);
         if (byte == -400)
