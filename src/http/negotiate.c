@@ -106,14 +106,11 @@ static bool is_navigation(struct http_text destination)
     return false;
 }
 
-bool http_asks_for_document(const struct http_request *request)
+bool http_accept_names_page(const struct http_request *request)
 {
-    const struct http_text *destination = http_request_field(request, HTTP_FIELD_SEC_FETCH_DEST);
     struct http_list list;
     struct http_text member;
 
-    if (destination != NULL)
-        return is_navigation(*destination);
     http_list_start(&list, request, HTTP_FIELD_ACCEPT);
     while (http_list_next(&list, &member))
         if (split_weight(&member) > 0 &&
@@ -121,6 +118,15 @@ bool http_asks_for_document(const struct http_request *request)
              http_text_equal_nocase(member, HTTP_TEXT("application/xhtml+xml"))))
             return true;
     return false;
+}
+
+bool http_asks_for_document(const struct http_request *request)
+{
+    const struct http_text *destination = http_request_field(request, HTTP_FIELD_SEC_FETCH_DEST);
+
+    if (destination != NULL)
+        return is_navigation(*destination);
+    return http_accept_names_page(request);
 }
 
 /* "x-gzip" is an old name of gzip (RFC 9110 8.4.1.3). */

@@ -17,6 +17,9 @@ unsigned http_accept_weight(const struct http_request *request, struct http_text
 /* Whether application/json is wanted more than text/html: a tie is HTML's. */
 bool http_accept_prefers_json(const struct http_request *request);
 
+/* Whether HTML is among what the client accepts, by name. */
+bool http_accept_names_page(const struct http_request *request);
+
 /*
  * Whether the client means to show the answer as a page of its own: Sec-Fetch-Dest says so, or,
  * without that field, HTML is among what it accepts, by name.

@@ -147,17 +147,19 @@ static struct http_text make(int status, enum error_form form)
 
 /* ---- finding ----------------------------------------------------------------------------- */
 
+/* A program that takes anything shows it to a person as it comes: in a terminal, or in a log. */
+static bool takes_anything(const struct http_text *accept)
+{
+    return accept == NULL || http_text_equal(*accept, HTTP_TEXT("*/*"));
+}
+
 enum error_form error_page_form(const struct http_request *request)
 {
-    unsigned html, json;
-
-    if (http_request_field(request, HTTP_FIELD_ACCEPT) == NULL)
-        return ERROR_HTML;
-    html = http_accept_weight(request, HTTP_TEXT("text"), HTTP_TEXT("html"));
-    json = http_accept_weight(request, HTTP_TEXT("application"), HTTP_TEXT("json"));
-    if (json > html)
+    if (takes_anything(http_request_field(request, HTTP_FIELD_ACCEPT)))
+        return ERROR_TEXT;
+    if (http_accept_prefers_json(request))
         return ERROR_JSON;
-    return html > 0 ? ERROR_HTML : ERROR_TEXT;
+    return http_accept_names_page(request) ? ERROR_HTML : ERROR_TEXT;
 }
 
 static void forget(struct error_page *page)

@@ -26,8 +26,8 @@ struct error_pages {
 };
 
 /*
- * What the client likes best: HTML on a tie and without an Accept field, JSON if it is liked more,
- * plain text where HTML is not acceptable.
+ * HTML for who names it, as browsers do; JSON for who likes it more; plain text for all others:
+ * programs that take anything, and scripts, styles and images that are missing.
  */
 enum error_form error_page_form(const struct http_request *request);
 

@@ -56,10 +56,12 @@ static const struct {
     const char *accept;
     enum error_form form;
 } rows[] = {
-    {NULL, ERROR_HTML},
-    {"*/*", ERROR_HTML},
+    {NULL, ERROR_TEXT},
+    {"*/*", ERROR_TEXT},
     {"text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8", ERROR_HTML},
-    {"image/avif,image/webp,*/*;q=0.8", ERROR_HTML},
+    {"image/avif,image/webp,*/*;q=0.8", ERROR_TEXT},
+    {"text/html", ERROR_HTML},
+    {"application/xhtml+xml, */*;q=0.1", ERROR_HTML},
     {"application/json", ERROR_JSON},
     {"application/json, text/html", ERROR_HTML},
     {"application/json, */*;q=0.5", ERROR_JSON},
