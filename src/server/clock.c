@@ -6,12 +6,12 @@
  */
 #include "server/clock.h"
 
+#include <assert.h>
 #include <time.h>
 
-#include "http/date.h"
+#include "http/response.h"
 
-#define DATE_PREFIX "Server: evixd\r\nDate: "
-#define SECOND_NS   1000000000u
+#define SECOND_NS 1000000000u
 
 void clock_init(struct clock *clock, const struct evix_loop *loop)
 {
@@ -29,14 +29,14 @@ void clock_update_slow(struct clock *clock)
     clock->next_ns = evix_now_ns(clock->loop) + SECOND_NS - (uint64_t)now.tv_nsec;
     clock->seconds = now.tv_sec;
 
-    size_t prefix = sizeof(DATE_PREFIX) - 1;
-    memcpy(clock->memory, DATE_PREFIX, prefix);
-    clock->fields.data = clock->memory;
-    if (http_date_format(now.tv_sec, clock->memory + prefix) != 0) {
-        /* RFC 9110 6.6.1: without a usable clock there is no Date. */
-        clock->fields.length = prefix - sizeof("Date: ") + 1;
-        return;
-    }
-    memcpy(clock->memory + prefix + HTTP_DATE_LENGTH, "\r\n", 2);
-    clock->fields.length = prefix + HTTP_DATE_LENGTH + 2;
+    struct http_writer writer;
+    http_writer_init(&writer, clock->memory, sizeof(clock->memory));
+    http_write_status(&writer, 200);
+    char *fields = writer.at;
+    http_write(&writer, HTTP_TEXT("Server: evixd\r\n"));
+    /* RFC 9110 6.6.1: without a usable clock there is no Date. */
+    http_write_date_field(&writer, HTTP_FIELD_DATE, now.tv_sec);
+    assert(!writer.failed);
+    clock->fields = (struct http_text){fields, (size_t)(writer.at - fields)};
+    clock->ok = (struct http_text){clock->memory, (size_t)(writer.at - clock->memory)};
 }

@@ -16,7 +16,8 @@ struct clock {
     uint64_t next_ns;        /* the loop's time from which on the text is old */
     int64_t seconds;         /* since the epoch */
     struct http_text fields; /* "Server: evixd\r\nDate: ...\r\n" */
-    char memory[64];
+    struct http_text ok;     /* the same behind "HTTP/1.1 200 OK\r\n": how most heads begin */
+    char memory[80];
 };
 
 void clock_init(struct clock *clock, const struct evix_loop *loop);

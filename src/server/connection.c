@@ -469,8 +469,10 @@ static void run(struct connection *connection, bool anew)
 {
     connection->is_running = true;
     http1_send(connection);
-    take_input(connection);
-    http1_send(connection);
+    if (connection->input_length != 0) {
+        take_input(connection);
+        http1_send(connection);
+    }
     connection->is_running = false;
     settle(connection, anew);
 }

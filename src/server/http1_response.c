@@ -207,8 +207,12 @@ static bool write_head(struct connection *connection, struct exchange *exchange,
         return false;
     }
     http_writer_init(&writer, start, room);
-    http_write_status(&writer, response->status);
-    http_write(&writer, clock->fields);
+    if (response->status == 200) {
+        http_write(&writer, clock->ok);
+    } else {
+        http_write_status(&writer, response->status);
+        http_write(&writer, clock->fields);
+    }
     http_write(&writer, response->fields);
     http_write(&writer, response->text_fields);
     http_write(&writer, fields);
