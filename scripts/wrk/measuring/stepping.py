@@ -11,7 +11,21 @@ import subprocess
 from . import processes
 from .servers import built
 
-REQUEST = b"GET /1k.html HTTP/1.1\r\nHost: localhost\r\nUser-Agent: steps\r\nAccept: */*\r\n\r\n"
+FIELDS = b"Host: localhost\r\nUser-Agent: steps\r\nAccept: */*\r\n"
+BROWSER = (b"Host: localhost\r\nConnection: keep-alive\r\nCache-Control: max-age=0\r\n"
+           b"Upgrade-Insecure-Requests: 1\r\nUser-Agent: Mozilla/5.0 (X11; Linux x86_64) "
+           b"AppleWebKit/537.36 (KHTML, like Gecko) Chrome/130.0.0.0 Safari/537.36\r\n"
+           b"Accept: text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,"
+           b"*/*;q=0.8\r\nSec-Fetch-Site: none\r\nSec-Fetch-Mode: navigate\r\n"
+           b"Sec-Fetch-User: ?1\r\nSec-Fetch-Dest: document\r\n"
+           b"Accept-Encoding: gzip, deflate, br, zstd\r\nAccept-Language: de,en;q=0.8\r\n")
+REQUESTS = {
+    "small": b"GET /1k.html HTTP/1.1\r\n" + FIELDS + b"\r\n",
+    "browser": b"GET /1k.html HTTP/1.1\r\n" + BROWSER + b"\r\n",
+    "304": b"GET /1k.html HTTP/1.1\r\n" + FIELDS +
+           b"If-Modified-Since: Wed, 01 Jan 2020 00:00:00 GMT\r\n\r\n",
+    "404": b"GET /none.html HTTP/1.1\r\n" + FIELDS + b"\r\n",
+}
 SKIP = 77
 
 
@@ -116,14 +130,14 @@ class Steps:
         return self.shares(name_of)
 
 
-def count(server, requests):
+def count(server, request, times):
     """Steps through the server's worker while it answers; the file is in its cache by then."""
     worker = server.pids()[1]  # the master comes first
     steps = built("STEPS", "scripts", "wrk", "steps")
     maps = mappings(worker)
     try:
-        output = subprocess.run([steps, str(worker), str(server.port), str(requests)],
-                                input=REQUEST, capture_output=True, timeout=120,
+        output = subprocess.run([steps, str(worker), str(server.port), str(times)],
+                                input=request, capture_output=True, timeout=120,
                                 preexec_fn=processes.preparation(processes.SERVER_CORE))
     except OSError as error:
         raise Impossible(f"{steps}: {error}") from error
