@@ -107,7 +107,8 @@ int root_join(const struct root *root, const char *path, size_t length, char *ou
 
 /*
  * O_PATH neither reads nor asks for leave, and RESOLVE_CACHED gives up (-EAGAIN) where a name is
- * not in memory, or its file system wants to be asked whether it still holds.
+ * not in memory, or its file system wants to be asked whether it still holds. Where there is
+ * neither (before Linux 5.12, or hidden by a filter), a look may wait, but finds what is there.
  */
 static int open_cached(int directory, const char *path, uint64_t flags, uint64_t resolve)
 {
@@ -118,7 +119,10 @@ static int open_cached(int directory, const char *path, uint64_t flags, uint64_t
     /* A rename somewhere at the same moment is reason enough to give up; so not at once. */
     for (unsigned tries = 0; fd < 0 && tries < 2; tries++) {
         fd = (int)syscall(SYS_openat2, directory, path, &how, sizeof(how));
-        if (fd < 0 && errno == EINVAL) /* before Linux 5.12 */
+        if (fd < 0 && errno == ENOSYS)
+            return evix_open(directory, path,
+                             &(struct evix_open_how){.flags = how.flags, .resolve = resolve});
+        if (fd < 0 && errno == EINVAL)
             how.resolve &= ~(uint64_t)RESOLVE_CACHED;
         else if (fd < 0 && errno != EAGAIN)
             break;

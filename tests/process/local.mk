@@ -36,9 +36,9 @@ check-process: all
 .PHONY: check-process
 
 # What test_fallback.py starts the daemon by.
-check_PROGRAMS += tests/process/forbid_ring
-tests_process_forbid_ring_SOURCES = tests/process/forbid_ring.c
-tests_process_forbid_ring_CFLAGS = $(AM_CFLAGS) -D_GNU_SOURCE
+check_PROGRAMS += tests/process/forbid_call
+tests_process_forbid_call_SOURCES = tests/process/forbid_call.c
+tests_process_forbid_call_CFLAGS = $(AM_CFLAGS) -D_GNU_SOURCE
 
 # The same at length; minutes, and for a machine that has nothing else to do.
 LONG_TESTS = \

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""io_uring that is forbidden, too old, or short of memory: `auto` serves all the same, and says so."""
+"""io_uring that is forbidden, too old, or short of memory: `auto` serves all the same, and says so.
+
+So it is with files where openat2 is not there.
+"""
 
 import errno
 import os
@@ -11,7 +14,7 @@ import tree
 from evixd import Daemon, TestCase, configuration, features, host
 from wire import fetch
 
-FORBID = os.path.abspath("tests/process/forbid_ring")
+FORBID = os.path.abspath("tests/process/forbid_call")
 
 # label, the system call that fails, and how
 ROWS = (
@@ -74,6 +77,40 @@ class Locked(Served):
                 self.check(daemon)
         finally:
             resource.setrlimit(resource.RLIMIT_MEMLOCK, (soft, hard))
+
+
+@unittest.skipUnless(os.path.exists(FORBID), "no program to forbid it with was built")
+class Openat2(TestCase):
+    """As by a unit with RestrictSUIDSGID= or DynamicUser=, and before Linux 5.6."""
+
+    @classmethod
+    def serve(cls):
+        tree.write(cls.root, "index.html", b"index")
+        tree.write(cls.root, "folder/file.txt", b"file")
+        os.symlink("folder/file.txt", os.path.join(cls.root, "beneath"))
+        os.symlink("/etc/passwd", os.path.join(cls.root, "outside"))
+        daemon = Daemon(
+            config=configuration(hosts=[host(cls.root, {"path": "/", "listing": True})]),
+            arguments=("-b", "auto"),
+        )
+        daemon.command[:0] = [FORBID, "openat2", str(errno.ENOSYS)]
+        return daemon
+
+    def test_all_is_served(self):
+        for target, status, content in (
+            ("/", 200, b"index"), ("/folder/", 200, b"file.txt"), ("/folder/file.txt", 200, b"file"),
+            ("/beneath", 200, b"file"), ("/outside", 404, b""), ("/none", 404, b""),
+        ):
+            with self.subTest(target):
+                answer = fetch(self.address, target)
+                self.assertEqual(answer.status, status)
+                self.assertIn(content, answer.body)
+
+    def test_nothing_is_stale(self):
+        path = os.path.join(self.root, "folder", "changing")
+        for number in range(5):
+            tree.replace(path, b"%d" % number)
+            self.assertEqual(fetch(self.address, "/folder/changing").body, b"%d" % number)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Runs a program to which io_uring is forbidden, as a container's filter or an old kernel would:
- * forbid_ring CALL ERRNO PROGRAM [ARGUMENT...], where CALL is setup, enter or register.
+ * Runs a program to which a system call is forbidden, as by a container's filter or an old kernel:
+ * forbid_call CALL ERRNO PROGRAM [ARGUMENT...], where CALL is setup, enter, register or openat2.
  * Started by test_fallback.py.
  */
 #include <errno.h>
@@ -17,6 +17,8 @@
 
 static unsigned number_of(const char *name)
 {
+    if (strcmp(name, "openat2") == 0)
+        return SYS_openat2;
     if (strcmp(name, "setup") == 0)
         return SYS_io_uring_setup;
     return strcmp(name, "enter") == 0 ? SYS_io_uring_enter : SYS_io_uring_register;
