@@ -70,10 +70,12 @@ static int write_table(FILE *file, const struct sockets *sockets)
     return fflush(file) == 0 ? 0 : -errno;
 }
 
+/* Our own number, by which the program knows that it is meant, and no child of its. */
 static int set_variable(int table_fd, int stream_fd, pid_t from)
 {
-    char value[64];
-    snprintf(value, sizeof(value), "%d %d %ld", table_fd, stream_fd, (long)from);
+    char value[96];
+    snprintf(value, sizeof(value), "%ld %d %d %ld", (long)getpid(), table_fd, stream_fd,
+             (long)from);
     return setenv(VARIABLE, value, true) == 0 ? 0 : -errno;
 }
 
@@ -183,14 +185,14 @@ static int read_from(int table_fd, struct inheritance *inheritance)
 int inherit_take(struct inheritance *inheritance)
 {
     int table_fd, stream_fd, error = -EINVAL;
-    long from;
+    long heir, from;
     *inheritance = (struct inheritance){.stream_fd = -1};
     const char *value = getenv(VARIABLE);
     if (value == NULL)
         return 0;
-    bool is_ours = sscanf(value, "%d %d %ld", &table_fd, &stream_fd, &from) == 3;
+    bool is_ours = sscanf(value, "%ld %d %d %ld", &heir, &table_fd, &stream_fd, &from) == 4;
     unsetenv(VARIABLE);
-    if (is_ours && from != (long)getppid())
+    if (is_ours && heir != (long)getpid())
         return 0; /* meant for another process, which has passed its environment on */
     if (is_ours) {
         inheritance->stream_fd = stream_fd;

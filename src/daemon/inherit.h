@@ -4,14 +4,17 @@
 
 /*
  * How one program leaves its listening sockets to the next: as open descriptors, and a text that
- * says which is which, in memory that has a descriptor, too. An environment variable names it, the
- * stream by which the heir reports, and the process that the two are from.
+ * says which is which, in memory that has a descriptor, too. An environment variable names the
+ * heir, that text, the stream to the former program, and the former program's process.
  *
  * The text begins with a version. A program that does not know it does not start, and the former
  * one goes on.
  */
 
 #include "daemon/sockets.h"
+
+/* Once the heir has reported, by the former program: whoever listened to it listens to the heir. */
+#define INHERIT_INTRODUCED 'i'
 
 struct inheritance {
     struct sockets sockets; /* as the former program left them; empty: there was none */
@@ -37,7 +40,7 @@ CONFIG_MUST_CHECK int inherit_take(struct inheritance *inheritance);
  */
 void inherit_report(struct inheritance *inheritance);
 
-/* Twice is fine. */
+/* Closes what is left, the stream if it was not taken out. Twice is fine. */
 void inherit_close(struct inheritance *inheritance);
 
 #endif

@@ -6,6 +6,7 @@ src_daemon_libdaemon_a_SOURCES = \
 	src/daemon/activation.c src/daemon/activation.h \
 	src/daemon/affinity.c src/daemon/affinity.h \
 	src/daemon/announce.c src/daemon/announce.h \
+	src/daemon/attendant.c src/daemon/attendant.h \
 	src/daemon/capabilities.c src/daemon/capabilities.h \
 	src/daemon/children.c src/daemon/children.h \
 	src/daemon/command_line.c src/daemon/command_line.h \
@@ -18,6 +19,7 @@ src_daemon_libdaemon_a_SOURCES = \
 	src/daemon/master.c src/daemon/master.h src/daemon/master_state.h \
 	src/daemon/notify.c src/daemon/notify.h \
 	src/daemon/pid_file.c src/daemon/pid_file.h \
+	src/daemon/predecessor.c src/daemon/predecessor.h \
 	src/daemon/privileges.c src/daemon/privileges.h \
 	src/daemon/respawn.c src/daemon/respawn.h \
 	src/daemon/sandbox.c src/daemon/sandbox.h \

@@ -37,11 +37,9 @@ static enum log_level stop_level(const struct master *master)
     return master->command->directory != NULL ? LOG_LEVEL_INFO : LOG_LEVEL_NOTICE;
 }
 
-/* Only the main process is listened to. */
 static void tell_stopping(struct master *master)
 {
-    if (master->state != MASTER_LEAVING)
-        service_stopping(&master->service);
+    service_stopping(&master->service);
     upgrade_cancel(&master->upgrade);
 }
 
@@ -58,6 +56,7 @@ static void on_deadline(struct evix_timer *timer)
 {
     struct master *master = EVIX_CONTAINER_OF(timer, struct master, deadline);
     log_event(LOG_LEVEL_WARNING, "workers did not stop in time: killed");
+    predecessor_forget(&master->predecessor);
     stop_generations(master, SIGKILL);
 }
 
@@ -77,6 +76,7 @@ static void stop_now(struct master *master)
     if (master->state != MASTER_ENDING && master->exit_code == EXIT_CODE_CLEAN)
         log_event(stop_level(master), "stopping at once");
     tell_stopping(master);
+    predecessor_forget(&master->predecessor);
     master->state = MASTER_ENDING;
     evix_timer_start(&master->deadline, STOP_NOW_MS, 0);
     stop_generations(master, SIGINT);
@@ -161,11 +161,18 @@ static void free_generations(struct master *master)
     }
 }
 
+/* A former program's clients are ours: whoever waits for our end waits for theirs. */
+static bool is_all_done(const struct master *master)
+{
+    return master->current->is_gone && master->generations->next == NULL &&
+           !predecessor_is_there(&master->predecessor);
+}
+
 static void on_settle(struct evix_post *post)
 {
     struct master *master = EVIX_CONTAINER_OF(post, struct master, settle);
     free_generations(master);
-    if (master->current->is_gone && master->generations->next == NULL)
+    if (is_all_done(master))
         evix_loop_stop(master->loop);
     else if (master->state == MASTER_SERVING)
         succession_begin(master);
@@ -309,6 +316,8 @@ static void close_loop(struct master *master)
     unwatch_signals(master);
     evix_timer_stop(&master->deadline);
     service_fini(&master->service);
+    predecessor_forget(&master->predecessor);
+    upgrade_fini(&master->upgrade);
     evix_post_cancel(&master->settle);
     evix_loop_free(&master->loop);
 }
@@ -355,9 +364,11 @@ static void serve(struct master *master)
     master->inheritance.sockets.activation = &master->activation;
     if (generation_open(first, &master->inheritance.sockets) < 0)
         return;
-    /* While a former program serves, the file is its own. */
+    /* While a former program serves, the file is its own, and it is the one that is listened to. */
     if (!has_heritage && write_pid_file(first->config->pid_file) < 0)
         return;
+    if (!has_heritage)
+        service_begin(&master->service);
     activation_warn_of_unused(&master->activation, first->config);
     master->exit_code = EXIT_CODE_CLEAN;
     block_signals(false);

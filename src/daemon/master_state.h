@@ -8,6 +8,7 @@
 #include "daemon/command_line.h"
 #include "daemon/generation.h"
 #include "daemon/inherit.h"
+#include "daemon/predecessor.h"
 #include "daemon/service.h"
 #include "daemon/upgrade.h"
 #include "server/counters.h"
@@ -39,6 +40,7 @@ struct master {
     struct activation activation;
     struct service service;
     struct inheritance inheritance; /* from a former program, until we serve */
+    struct predecessor predecessor; /* that program, from then on */
     struct upgrade upgrade;         /* to the next one */
     struct generation *generations; /* all that have workers, or are about to */
     struct generation *current;     /* serves, or is about to */

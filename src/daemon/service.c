@@ -90,6 +90,11 @@ void service_init(struct service *service, const struct service_options *options
     evix_timer_init(&service->tick, options->loop, on_tick);
 }
 
+void service_begin(struct service *service)
+{
+    service->is_heard = notify_is_wanted();
+}
+
 static void start_ticking(struct service *service)
 {
     uint64_t interval_ms = STATUS_MS;
@@ -104,18 +109,17 @@ static void start_ticking(struct service *service)
 
 void service_ready(struct service *service)
 {
-    if (!notify_is_wanted())
+    if (!service->is_heard)
         return;
     notify_ready();
     enter_state(service, "Serving");
-    service->status[0] = '\0'; /* told once more: an heir is not heard before it is the main one */
     if (!evix_is_active(&service->tick.handle))
         start_ticking(service);
 }
 
 void service_reloading(struct service *service)
 {
-    if (!notify_is_wanted())
+    if (!service->is_heard)
         return;
     notify_reloading();
     enter_state(service, "Reloading");
@@ -124,10 +128,18 @@ void service_reloading(struct service *service)
 /* Signs of life go on: finishing can take longer than the watchdog waits. */
 void service_stopping(struct service *service)
 {
-    if (!notify_is_wanted())
+    if (!service->is_heard)
         return;
     notify_stopping();
     enter_state(service, "Stopping");
+}
+
+void service_pass_on(struct service *service, pid_t pid)
+{
+    if (service->is_heard)
+        notify_main_pid(pid);
+    service->is_heard = false;
+    evix_timer_stop(&service->tick);
 }
 
 void service_fini(struct service *service)

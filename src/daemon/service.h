@@ -10,6 +10,8 @@
 
 #include <evix/timer.h>
 
+#include <sys/types.h>
+
 struct counters;
 
 struct service_options {
@@ -27,14 +29,18 @@ struct service_options {
 struct service {
     struct service_options options; /* private, as all here */
     struct evix_timer tick;
+    bool is_heard;        /* there is a manager, and it listens to this process */
     uint64_t watchdog_ms; /* 0: none */
     uint64_t next_status_ms;
     const char *state;
     char status[128]; /* as it was told last */
 };
 
-/* What the options name outlives the service. */
+/* What the options name outlives the service. It says nothing yet. */
 void service_init(struct service *service, const struct service_options *options);
+
+/* The manager takes this process for the main one, and would complain of any other that speaks. */
+void service_begin(struct service *service);
 
 /* Every worker serves: for the first time, or those of a new configuration. */
 void service_ready(struct service *service);
@@ -43,6 +49,10 @@ void service_ready(struct service *service);
 void service_reloading(struct service *service);
 
 void service_stopping(struct service *service);
+
+/* Another process is the main one from now on, which is the last thing that is said here. */
+void service_pass_on(struct service *service, pid_t pid);
+
 void service_fini(struct service *service);
 
 #endif

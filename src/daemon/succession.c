@@ -9,7 +9,6 @@
 
 #include "daemon/announce.h"
 #include "daemon/master_state.h"
-#include "daemon/notify.h"
 #include "daemon/pid_file.h"
 #include "daemon/takeover.h"
 #include "log/log.h"
@@ -88,11 +87,11 @@ static void upgrade(struct master *master)
 
 void succession_begin(struct master *master)
 {
-    if (master->successor != NULL || master->former != NULL || master->upgrade.pid != 0)
+    if (master->successor != NULL || master->former != NULL || master->upgrade.is_under_way)
         return;
     if (master->wants_reload)
         reload(master);
-    else if (master->wants_upgrade)
+    else if (master->wants_upgrade && !predecessor_is_awaited(&master->predecessor))
         upgrade(master);
 }
 
@@ -104,15 +103,35 @@ void succession_stay(struct master *master)
 
 void succession_hand_over(struct master *master)
 {
+    pid_t heir = master->upgrade.attendant.program;
     log_event(LOG_LEVEL_NOTICE, "process %ld serves; this one finishes what is in flight",
-              (long)master->upgrade.pid);
-    if (notify_is_wanted())
-        notify_main_pid(master->upgrade.pid);
-    service_fini(&master->service);
+              (long)heir);
+    service_pass_on(&master->service, heir);
+    upgrade_introduce(&master->upgrade);
     master->state = MASTER_LEAVING;
     sockets_release(&master->current->sockets);
     generation_retire(master->current);
 }
+
+/* From here on the service manager takes what we say for the service's. */
+static void on_introduced(void *data)
+{
+    struct master *master = data;
+    service_begin(&master->service);
+    if (master->state == MASTER_SERVING)
+        service_ready(&master->service);
+    else
+        service_stopping(&master->service);
+    evix_post(&master->settle);
+}
+
+static void on_predecessor_gone(void *data)
+{
+    struct master *master = data;
+    evix_post(&master->settle);
+}
+
+static const struct predecessor_events predecessor_events = {on_introduced, on_predecessor_gone};
 
 void succession_inherit(struct master *master)
 {
@@ -123,8 +142,11 @@ void succession_inherit(struct master *master)
     if (error < 0)
         log_event(LOG_LEVEL_ERROR, "cannot write the pid file %s: %s", pid_file, strerror(-error));
     inherit_report(inheritance);
-    inherit_close(inheritance);
     log_event(LOG_LEVEL_NOTICE, "serving in the place of process %ld", (long)inheritance->from);
+    predecessor_watch(&master->predecessor, master->loop, inheritance->stream_fd,
+                      &predecessor_events, master);
+    inheritance->stream_fd = -1;
+    inherit_close(inheritance);
 }
 
 void succession_fail(struct master *master)

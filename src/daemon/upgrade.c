@@ -12,6 +12,7 @@
 #include "daemon/activation.h"
 #include "daemon/inherit.h"
 #include "daemon/notify.h"
+#include "daemon/takeover.h"
 #include "log/log.h"
 
 #include <evix/loop.h>
@@ -50,144 +51,172 @@ void upgrade_init(struct upgrade *upgrade, struct evix_loop *loop,
                   const struct upgrade_events *events)
 {
     *upgrade = (struct upgrade){.loop = loop, .events = *events, .stream_fd = -1};
+    attendant_init(&upgrade->attendant);
 }
 
-static void close_stream(struct upgrade *upgrade)
+static void stop_listening(struct upgrade *upgrade)
 {
-    if (upgrade->stream_fd < 0)
-        return;
     evix_io_stop(&upgrade->io);
-    close(upgrade->stream_fd);
-    upgrade->stream_fd = -1;
-}
-
-static void end(struct upgrade *upgrade)
-{
-    close_stream(upgrade);
     evix_timer_stop(&upgrade->deadline);
-    free(upgrade->report);
-    upgrade->report = NULL;
 }
 
-/* The whole report is there: the heir serves. */
-static void finish(struct upgrade *upgrade)
+/* The whole report is there. Who takes the heir for a child is now to be somebody who stays. */
+static void note_report(struct upgrade *upgrade)
 {
+    stop_listening(upgrade);
+    upgrade->is_reported = true;
     for (size_t i = 0; i < upgrade->sockets->count; i++)
-        memcpy(&upgrade->sockets->listeners[i].kept_count, upgrade->report + i * sizeof(uint32_t),
-               sizeof(uint32_t));
-    end(upgrade);
-    upgrade->events.done(upgrade->events.data);
-    upgrade->pid = 0;
+        takeover_note_kept(upgrade->sockets, i, upgrade->report[i]);
+    attendant_dismiss(&upgrade->attendant);
 }
 
 static void on_report(struct evix_io *io, unsigned events)
 {
     struct upgrade *upgrade = EVIX_CONTAINER_OF(io, struct upgrade, io);
-    size_t expected = upgrade->sockets->count * sizeof(uint32_t);
+    size_t expected = upgrade->sockets->count * sizeof(*upgrade->report);
+    unsigned char *report = (unsigned char *)upgrade->report;
     (void)events;
-    ssize_t length = recv(upgrade->stream_fd, upgrade->report + upgrade->reported,
+    ssize_t length = recv(upgrade->stream_fd, report + upgrade->reported,
                           expected - upgrade->reported, MSG_DONTWAIT);
     if (length > 0)
         upgrade->reported += (size_t)length;
     else if (length == 0 || (errno != EAGAIN && errno != EINTR))
-        close_stream(upgrade); /* it is about to end; SIGCHLD tells how it went */
+        evix_io_stop(&upgrade->io); /* it is about to end; SIGCHLD tells how it went */
     if (upgrade->reported == expected)
-        finish(upgrade);
+        note_report(upgrade);
 }
 
 static void on_deadline(struct evix_timer *timer)
 {
     struct upgrade *upgrade = EVIX_CONTAINER_OF(timer, struct upgrade, deadline);
     log_event(LOG_LEVEL_ERROR, "the new program (%ld) does not come to serving: killed",
-              (long)upgrade->pid);
-    kill(upgrade->pid, SIGKILL); /* SIGCHLD does the rest; its workers see that it is gone */
+              (long)upgrade->attendant.program);
+    kill(upgrade->attendant.program, SIGKILL); /* its workers see that it is gone */
 }
 
+/* What a new process needs to know. */
+struct plan {
+    const struct upgrade *upgrade;
+    const char *program;
+    char **arguments;
+    int stream_fd;
+    pid_t from;
+};
+
 /* In the new process, with all signals blocked; the next program unblocks them when it is ready. */
-static _Noreturn void execute(const struct upgrade *upgrade, const char *program, char **arguments,
-                              int stream_fd, pid_t from)
+static void execute(const void *data)
 {
-    int error = inherit_prepare(upgrade->sockets, stream_fd, from);
-    if (upgrade->sockets->activation != NULL)
-        activation_before_exec(upgrade->sockets->activation);
+    const struct plan *plan = data;
+    const struct sockets *sockets = plan->upgrade->sockets;
+    int error = inherit_prepare(sockets, plan->stream_fd, plan->from);
+    if (sockets->activation != NULL)
+        activation_before_exec(sockets->activation);
     if (error == 0) {
         notify_before_exec();
-        execv(program, arguments);
+        execv(plan->program, plan->arguments);
         error = -errno;
     }
-    log_event(LOG_LEVEL_ERROR, "cannot execute %s: %s", program, strerror(-error));
+    log_event(LOG_LEVEL_ERROR, "cannot execute %s: %s", plan->program, strerror(-error));
     _exit(EXIT_NOT_EXECUTED);
 }
 
-static pid_t fork_program(const struct upgrade *upgrade, const char *program, char **arguments,
-                          int stream_fd)
+static void clear(struct upgrade *upgrade)
 {
-    pid_t self = getpid();
-    sigset_t all, before;
-    sigfillset(&all);
-    sigprocmask(SIG_SETMASK, &all, &before);
-    pid_t pid = fork();
-    if (pid == 0)
-        execute(upgrade, program, arguments, stream_fd, self);
-    int error = errno;
-    sigprocmask(SIG_SETMASK, &before, NULL);
-    return pid < 0 ? -error : pid;
+    attendant_fini(&upgrade->attendant);
+    if (upgrade->stream_fd >= 0)
+        close(upgrade->stream_fd);
+    upgrade->stream_fd = -1;
+    free(upgrade->report);
+    upgrade->report = NULL;
+    upgrade->is_under_way = false;
+}
+
+static int start(struct upgrade *upgrade, const char *program, char **arguments)
+{
+    int pair[2];
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0)
+        return -errno;
+    upgrade->stream_fd = pair[0];
+    evix_io_init(&upgrade->io, upgrade->loop, pair[0], on_report);
+    evix_timer_init(&upgrade->deadline, upgrade->loop, on_deadline);
+    int error = evix_io_start(&upgrade->io, EVIX_READ);
+    if (error == 0) {
+        struct plan plan = {upgrade, program, arguments, pair[1], getpid()};
+        error = attendant_start(&upgrade->attendant, execute, &plan);
+    }
+    close(pair[1]);
+    if (error == 0)
+        evix_timer_start(&upgrade->deadline, PATIENCE_MS, 0);
+    else
+        stop_listening(upgrade);
+    return error;
 }
 
 int upgrade_start(struct upgrade *upgrade, const char *program, char **arguments,
                   struct sockets *sockets)
 {
-    int pair[2];
     upgrade->sockets = sockets;
     upgrade->reported = 0;
-    upgrade->report = malloc(sockets->count * sizeof(uint32_t));
-    int error = upgrade->report == NULL ? -ENOMEM : 0;
-    if (error == 0 && socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0)
-        error = -errno;
-    if (error < 0)
-        goto free_report;
-    evix_io_init(&upgrade->io, upgrade->loop, pair[0], on_report);
-    evix_timer_init(&upgrade->deadline, upgrade->loop, on_deadline);
-    upgrade->stream_fd = pair[0];
-    error = evix_io_start(&upgrade->io, EVIX_READ);
+    upgrade->is_reported = false;
+    upgrade->is_under_way = true;
+    upgrade->report = malloc(sockets->count * sizeof(*upgrade->report));
+    int error = upgrade->report != NULL ? start(upgrade, program, arguments) : -ENOMEM;
     if (error == 0)
-        error = upgrade->pid = fork_program(upgrade, program, arguments, pair[1]);
-    close(pair[1]);
-    if (error > 0) {
-        evix_timer_start(&upgrade->deadline, PATIENCE_MS, 0);
         return 0;
-    }
-    upgrade->pid = 0;
-    close_stream(upgrade);
-
-free_report:
-    free(upgrade->report);
-    upgrade->report = NULL;
+    clear(upgrade);
     log_event(LOG_LEVEL_ERROR, "cannot start the new program: %s", strerror(-error));
     return error;
 }
 
-bool upgrade_note_end(struct upgrade *upgrade, pid_t pid, int status)
+/* `status` is the program's, or that of its attendant, without which we would not see its end. */
+static void fail(struct upgrade *upgrade, int status)
 {
-    if (pid != upgrade->pid || pid == 0)
-        return false;
-    upgrade->pid = 0;
-    end(upgrade);
+    pid_t program = upgrade->attendant.program;
+    if (!upgrade->attendant.has_ended)
+        kill(program, SIGTERM);
+    stop_listening(upgrade);
+    clear(upgrade);
     if (WIFEXITED(status))
         log_event(LOG_LEVEL_ERROR, "the new program (%ld) exited with code %d before it served",
-                  (long)pid, WEXITSTATUS(status));
+                  (long)program, WEXITSTATUS(status));
     else
-        log_event(LOG_LEVEL_ERROR, "the new program (%ld) was ended by signal %d (%s)", (long)pid,
-                  WTERMSIG(status), strsignal(WTERMSIG(status)));
+        log_event(LOG_LEVEL_ERROR, "the new program (%ld) was ended by signal %d (%s)",
+                  (long)program, WTERMSIG(status), strsignal(WTERMSIG(status)));
     upgrade->events.failed(upgrade->events.data);
+}
+
+bool upgrade_note_end(struct upgrade *upgrade, pid_t pid, int status)
+{
+    if (!attendant_note_end(&upgrade->attendant, pid, &status))
+        return false;
+    if (upgrade->is_reported) {
+        upgrade->is_under_way = false;
+        upgrade->events.done(upgrade->events.data);
+    } else {
+        fail(upgrade, status);
+    }
     return true;
+}
+
+/* If it has gone meanwhile, nobody has to be told. */
+void upgrade_introduce(const struct upgrade *upgrade)
+{
+    char word = INHERIT_INTRODUCED;
+    (void)!send(upgrade->stream_fd, &word, sizeof(word), MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
 void upgrade_cancel(struct upgrade *upgrade)
 {
-    if (upgrade->pid == 0)
+    if (!upgrade->is_under_way)
         return;
-    end(upgrade);
-    kill(upgrade->pid, SIGTERM);
-    upgrade->pid = 0;
+    stop_listening(upgrade);
+    kill(upgrade->attendant.program, SIGTERM);
+    attendant_dismiss(&upgrade->attendant);
+    clear(upgrade);
+}
+
+void upgrade_fini(struct upgrade *upgrade)
+{
+    upgrade_cancel(upgrade);
+    clear(upgrade);
 }

@@ -8,6 +8,7 @@
  * one makes way. If it does not come to that, this one goes on.
  */
 
+#include "daemon/attendant.h"
 #include "daemon/sockets.h"
 
 #include <evix/io.h>
@@ -16,21 +17,23 @@
 #include <limits.h>
 
 struct upgrade_events {
-    void (*done)(void *data);   /* the sockets' kept_count is set; the process is its own now */
+    void (*done)(void *data);   /* the sockets' kept_count is set; it is nobody's child of ours */
     void (*failed)(void *data); /* logged; nothing is left of it */
     void *data;
 };
 
 struct upgrade {
-    struct evix_loop *loop; /* private, as all here but the pid */
+    bool is_under_way;
+    struct attendant attendant; /* its `program` is the new one */
+    struct evix_loop *loop;     /* private, as all from here on */
     struct upgrade_events events;
     struct sockets *sockets;
-    pid_t pid;     /* 0: none is under way */
-    int stream_fd; /* -1: closed */
+    int stream_fd; /* to the new one, as long as both live; -1: closed */
     struct evix_io io;
     struct evix_timer deadline;
-    unsigned char *report; /* as much as has come */
-    size_t reported;
+    uint32_t *report; /* a number a listener: inherit.h */
+    size_t reported;  /* bytes that have come */
+    bool is_reported; /* all: it serves */
 };
 
 /*
@@ -47,10 +50,16 @@ void upgrade_init(struct upgrade *upgrade, struct evix_loop *loop,
 CONFIG_MUST_CHECK int upgrade_start(struct upgrade *upgrade, const char *program, char **arguments,
                                     struct sockets *sockets);
 
-/* Takes note of the end of a process; false if it is not this one. */
+/* Takes note of the end of a process; false if it has nothing to do with this. */
 bool upgrade_note_end(struct upgrade *upgrade, pid_t pid, int status);
 
-/* We stop: so does the other. */
+/* After `done`: tells the new one that whoever listens to us knows of it now. */
+void upgrade_introduce(const struct upgrade *upgrade);
+
+/* We stop: so does the other, if it has not come to serving. */
 void upgrade_cancel(struct upgrade *upgrade);
+
+/* The new one learns by this that we are gone. */
+void upgrade_fini(struct upgrade *upgrade);
 
 #endif

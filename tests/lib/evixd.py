@@ -83,6 +83,11 @@ def children(pid):
         return []
 
 
+def parent(pid):
+    with open("/proc/%d/stat" % pid, encoding="latin-1") as file:
+        return int(file.read().rpartition(")")[2].split()[1])
+
+
 def cpu_seconds(pid):
     """User and system time that a process has used."""
     with open("/proc/%d/stat" % pid, encoding="latin-1") as file:

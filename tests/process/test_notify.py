@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What a service manager is told, by a socket of the test's own; see sd_notify(3)."""
 
+import ctypes
 import os
 import re
 import shutil
@@ -12,7 +13,7 @@ import unittest
 
 import suite
 import tree
-from evixd import Daemon, children, configuration, host, run, wait_until
+from evixd import Daemon, children, configuration, host, parent, run, wait_until
 from suite import TIME_SCALE
 from wire import Connection, fetch, request
 
@@ -22,6 +23,7 @@ FIGURES = re.compile(
 )
 WATCHDOG_US = 10000000
 HURRIED_US = 4000000
+_PR_SET_CHILD_SUBREAPER = 36
 
 
 class Manager:
@@ -159,6 +161,40 @@ class State(Site):
         self.manager.socket.close()
         with daemon:
             self.assertEqual(fetch(daemon.address, "/").body, b"index")
+
+
+class Upgrade(Site):
+    def test_one_speaks_at_a_time(self):
+        """The new one once the former one has named it, and by then it is no child of that one."""
+        # Whoever is nobody's child here becomes ours, as it would become the manager's.
+        ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+        tree.write(self.root, "large.bin", bytes(24 << 20))
+        daemon = self.daemon(watchdog_us=WATCHDOG_US).start()
+        self.addCleanup(daemon.kill)
+        with Connection(daemon.address, timeout=60, receive_buffer=8192) as client:
+            client.send(request("/large.bin"))
+            client.read_head()  # so that the former one has to stay
+            daemon.send_signal(signal.SIGUSR2)
+            new = int(self.manager.wait("MAINPID", timeout=60)[0])
+            self.assertEqual(parent(new), os.getpid())
+            self.assertIsNone(daemon.process.poll())
+            self.manager.wait("READY", count=2)
+            self.manager.wait("STATUS", "^Serving: 2 workers")
+            self.manager.wait("WATCHDOG", count=2)
+            self.assertEqual(len(client.take(24 << 20)), 24 << 20)
+        self.assertEqual(daemon.wait(60), 0)
+        os.kill(new, signal.SIGTERM)
+        self.manager.wait("STOPPING", timeout=60)
+        os.waitpid(new, 0)
+        self.manager.drain()
+        daemon.close()
+        daemon.check_log()
+        names = [name for _pid, name, _text in self.manager.messages]
+        named = names.index("MAINPID")
+        speakers = [pid for pid, _name, _text in self.manager.messages]
+        self.assertEqual(set(speakers[:named + 1]), {daemon.process.pid})
+        self.assertEqual(set(speakers[named + 1:]), {new})
+        self.assertNotIn("STOPPING", names[:named])
 
 
 class Watchdog(Site):

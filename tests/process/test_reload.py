@@ -14,10 +14,9 @@ import unittest
 
 import suite
 import tree
-from evixd import (
-    BACKEND, Daemon, TestCase, children, configuration, descriptors, host, memory_bytes, wait_until,
-)
+from evixd import children, descriptors, host, memory_bytes, wait_until
 from load import FILES, Load, write_files
+from rewritten import RewrittenCase
 from wire import Connection, WireError, fetch, request
 
 RELOADS = int(os.environ.get("RELOADS", "50"))
@@ -25,38 +24,7 @@ IN_FORCE = r"the new configuration is in force"
 FAILED = r"reload failed"
 
 
-class Site(TestCase):
-    """A configuration that the test writes anew before it sends HUP."""
-
-    @classmethod
-    def setUpClass(cls):
-        super().setUpClass()
-        write_files(cls.root)
-
-    @classmethod
-    def serve(cls):
-        tree.write(cls.root, "x", b"")
-        return cls.make()
-
-    @classmethod
-    def text(cls, workers=1, **settings):
-        settings.setdefault("hosts", [host(cls.root, {"path": "/"})])
-        settings.setdefault("timeouts", {"shutdown": 60})
-        return configuration(workers=workers, backend=BACKEND, **settings)
-
-    @classmethod
-    def make(cls, expect=(), listeners=1, **settings):
-        return Daemon(config=cls.text(**settings), workers=None, listeners=listeners, expect=expect)
-
-    def running(self, **options):
-        daemon = self.make(**options).start()
-        self.addCleanup(daemon.kill)
-        return daemon
-
-    def write(self, daemon, **settings):
-        with open(daemon.config_path, "w", encoding="utf-8") as file:
-            file.write(self.text(**settings))
-
+class Site(RewrittenCase):
     def reload(self, daemon, pattern=IN_FORCE):
         """Sends HUP, and waits for the line that says how it went."""
         before = sum(1 for line in list(daemon.log.lines) if re.search(pattern, line))

@@ -19,7 +19,7 @@ import unittest
 
 import suite
 import tree
-from evixd import EVIXD, Daemon, children, configuration, host, wait_until
+from evixd import EVIXD, Daemon, children, configuration, host, parent, wait_until
 from load import Load, write_files
 from suite import TIME_SCALE
 from test_notify import FIGURES
@@ -213,12 +213,15 @@ class Reload(Service):
 
 
 class Upgrade(Service):
-    def upgrade(self):
+    def upgrade(self, is_former_done=True):
         """The new master's process, when systemd knows of it, and the former one is gone."""
         former = self.master
         systemctl("kill", "--kill-who=main", "--signal=USR2", "evixd")
         wait_until(lambda: self.master not in (0, former), "there is another", timeout=60)
-        wait_until(lambda: not os.path.exists("/proc/%d" % former), "the former has gone", timeout=60)
+        if is_former_done:
+            wait_until(
+                lambda: not os.path.exists("/proc/%d" % former), "the former has gone", timeout=60
+            )
         return self.master
 
     def test_under_load(self):
@@ -235,19 +238,75 @@ class Upgrade(Service):
         wait_until(lambda: FIGURES.fullmatch(show("StatusText")), "figures of the new one")
         systemctl("reload", "evixd")
 
+    def test_systemd_takes_the_new_one_for_its_own(self):
+        """So it sees its end, and the journal says nothing of a stranger, or of one that is not heard."""
+        self.start()
+        self.assertEqual(parent(self.upgrade()), 1)
+        wait_until(lambda: FIGURES.fullmatch(show("StatusText")), "the new one is heard")
+        invocation = show("InvocationID")
+        said = [line["MESSAGE"] for line in journal() if line.get("INVOCATION_ID") == invocation]
+        for text in said:
+            self.assertNotRegex(text, "not our child|reception only permitted|refusing|Killing")
+        self.assertIn("Started evixd.service - HTTP server for files.", said)
+
     def test_stop_of_the_new_one_is_graceful(self):
-        """It is no child of systemd's, which then does not wait by itself."""
+        """Of what the former one still has in hand, too."""
         tree.write(ROOT, "large.bin", b"x" * (32 << 20))
         self.start()
-        self.upgrade()
-        with Connection(ADDRESS, receive_buffer=8192) as client:
-            client.send(request("/large.bin"))
-            client.read_head()
-            systemctl("--no-block", "stop", "evixd")
-            wait_until(lambda: show("StatusText").startswith("Stopping: "), "it says so")
-            self.assertEqual(len(client.take(32 << 20)), 32 << 20)
+        with Connection(ADDRESS, receive_buffer=8192) as of_former:
+            of_former.send(request("/large.bin"))
+            of_former.read_head()
+            self.upgrade(is_former_done=False)
+            with Connection(ADDRESS, receive_buffer=8192) as of_new:
+                of_new.send(request("/large.bin"))
+                of_new.read_head()
+                systemctl("--no-block", "stop", "evixd")
+                wait_until(lambda: show("StatusText").startswith("Stopping: "), "it says so")
+                self.assertEqual(len(of_new.take(32 << 20)), 32 << 20)
+            self.assertEqual(show("ActiveState"), "deactivating")
+            self.assertEqual(len(of_former.take(32 << 20)), 32 << 20)
         wait_until(lambda: show("ActiveState") == "inactive", "it has stopped", timeout=60)
         self.assertEqual(show("Result"), "success")
+
+    def test_restart(self):
+        self.start()
+        new = self.upgrade()
+        systemctl("restart", "evixd")
+        self.assertNotIn(self.master, (0, new))
+        self.assertFalse(os.path.exists("/proc/%d" % new))
+        self.assertEqual(fetch(ADDRESS, "/").body, b"index")
+        self.assertEqual(show("NRestarts"), "0")
+
+    def test_crash_of_the_new_one(self):
+        """It is started anew, as the first one would be."""
+        self.start()
+        new = self.upgrade()
+        os.kill(new, signal.SIGKILL)
+        wait_until(lambda: self.master not in (0, new), "there is another", timeout=60)
+        wait_until(lambda: show("ActiveState") == "active", "it serves", timeout=60)
+        self.assertEqual(show("NRestarts"), "1")
+        self.assertEqual(fetch(ADDRESS, "/").body, b"index")
+
+    def test_hung_new_one_is_started_anew(self):
+        drop_in("watchdog.conf", "[Service]\nWatchdogSec=6\n")
+        self.start()
+        new = self.upgrade()
+        os.kill(new, signal.SIGSTOP)
+        wait_until(lambda: self.master not in (0, new), "there is another", timeout=60)
+        wait_until(lambda: show("ActiveState") == "active", "it serves", timeout=60)
+        self.assertEqual(show("NRestarts"), "1")
+
+    def test_failed_upgrade(self):
+        self.start()
+        former = self.master
+        with open(self.config, "w", encoding="utf-8") as file:
+            file.write("workers = 0;\n")
+        systemctl("kill", "--kill-who=main", "--signal=USR2", "evixd")
+        wait_until(lambda: journal("-g", "upgrade failed"), "it says so", timeout=60)
+        self.assertEqual((self.master, show("ActiveState")), (former, "active"))
+        self.assertEqual(fetch(ADDRESS, "/").body, b"index")
+        self.configure()
+        self.upgrade()
 
     def test_behind_a_socket(self):
         systemctl("start", "evixd.socket")

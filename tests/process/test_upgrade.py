@@ -4,8 +4,10 @@
 Under constant load; not one request may fail. UPGRADES says how many follow one another.
 """
 
+import contextlib
 import ctypes
 import os
+import re
 import shutil
 import signal
 import socket
@@ -14,10 +16,9 @@ import unittest
 
 import suite
 import tree
-from evixd import (
-    BACKEND, EVIXD, Daemon, TestCase, children, configuration, descriptors, host, wait_until,
-)
-from load import Load, write_files
+from evixd import EVIXD, children, descriptors, parent, wait_until
+from load import Load
+from rewritten import RewrittenCase
 from suite import TIME_SCALE
 from wire import Connection, WireError, fetch, request
 
@@ -29,7 +30,7 @@ _PR_SET_CHILD_SUBREAPER = 36
 
 
 class Process:
-    """A process that became ours when its parent ended; used as a subprocess.Popen."""
+    """A process that the former one has let go, which makes it ours; used as a subprocess.Popen."""
 
     def __init__(self, pid, former):
         self.pid = pid
@@ -38,12 +39,7 @@ class Process:
 
     def poll(self):
         if self.returncode is None:
-            try:
-                pid, status = os.waitpid(self.pid, os.WNOHANG)
-            except ChildProcessError:  # the former one's child still, and its to wait for
-                if not os.path.exists("/proc/%d" % self.pid):
-                    self.returncode = 0  # which nobody but it has seen
-                return self.returncode
+            pid, status = os.waitpid(self.pid, os.WNOHANG)
             if pid:
                 self.returncode = os.waitstatus_to_exitcode(status)
         return self.returncode
@@ -62,37 +58,12 @@ class Process:
         self.send_signal(signal.SIGKILL)
 
 
-class Site(TestCase):
+class Site(RewrittenCase):
     @classmethod
     def setUpClass(cls):
-        # So that the new one is ours to wait for when its parent, the former one, has ended.
+        # So that the new one is ours, as it would be process 1's or a service manager's else.
         ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
         super().setUpClass()
-
-    @classmethod
-    def serve(cls):
-        write_files(cls.root)
-        return cls.make()
-
-    @classmethod
-    def text(cls, workers=1, shutdown=60, **settings):
-        settings.setdefault("hosts", [host(cls.root, {"path": "/"})])
-        return configuration(
-            workers=workers, backend=BACKEND, timeouts={"shutdown": shutdown}, **settings
-        )
-
-    @classmethod
-    def make(cls, expect=(), listeners=1, **settings):
-        return Daemon(config=cls.text(**settings), workers=None, expect=expect, listeners=listeners)
-
-    def running(self, **options):
-        daemon = self.make(**options).start()
-        self.addCleanup(daemon.kill)
-        return daemon
-
-    def write(self, daemon, **settings):
-        with open(daemon.config_path, "w", encoding="utf-8") as file:
-            file.write(self.text(**settings))
 
     def upgrade(self, daemon):
         """Waits until the new one serves; returns the former one, which still may have to finish."""
@@ -230,16 +201,49 @@ class Failures(Site):
         os.chmod(path, 0o755)
         daemon.send_signal(signal.SIGUSR2)
         daemon.log.wait("to take over")
-        new = wait_until(lambda: len(children(daemon.process.pid)) == 2 and
-                         children(daemon.process.pid), "the new program")
+        new = self.stopped_program(daemon)
         daemon.process.send_signal(signal.SIGTERM)
-        self.assertEqual(daemon.wait(), 0)
-        for pid in new:
-            try:
-                os.kill(pid, signal.SIGKILL)
-                os.waitpid(pid, 0)
-            except (ProcessLookupError, ChildProcessError):
-                pass
+        self.assertEqual(daemon.process.wait(60 * TIME_SCALE), 0)
+        self.assert_told_to_stop(new)
+        daemon.close()
+
+    def test_nobody_is_left_to_see_it_fail(self):
+        """Then it is not waited for."""
+        daemon, path = self.program()
+        tree.replace(path, b"#!/bin/sh\nkill -STOP $$\nexec sleep 60\n")
+        os.chmod(path, 0o755)
+        daemon.send_signal(signal.SIGUSR2)
+        new = self.stopped_program(daemon)
+        os.kill(parent(new), signal.SIGKILL)
+        daemon.log.wait(FAILED, timeout=60)
+        self.assert_told_to_stop(new)
+        tree.replace(path, tree.read(EVIXD))
+        os.chmod(path, 0o755)
+        self.assertEqual(self.upgrade(daemon).wait(60 * TIME_SCALE), 0)
+        daemon.stop()
+
+    def stopped_program(self, daemon):
+        def find():
+            for between in children(daemon.process.pid):
+                for pid in children(between):
+                    with open("/proc/%d/stat" % pid, "rb") as file:
+                        if file.read().rpartition(b")")[2].split()[0] == b"T":
+                            return pid
+            return None
+
+        return wait_until(find, "the new program")
+
+    def assert_told_to_stop(self, pid):
+        """The signal waits for it, as all do until a program is ready for them."""
+        def is_told():
+            with open("/proc/%d/status" % pid, encoding="ascii") as file:
+                waiting, = re.findall(r"ShdPnd:\t(\w+)", file.read())
+            return int(waiting, 16) & 1 << signal.SIGTERM - 1
+
+        wait_until(is_told, "it is told")
+        wait_until(lambda: parent(pid) == os.getpid(), "it is ours")
+        os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
 
 
 class Alone(Site):
@@ -254,17 +258,12 @@ class Alone(Site):
         self.assertFalse(os.path.exists(path))
 
     def test_download_in_flight_is_finished(self):
-        size = 24 << 20
-        with open(os.path.join(self.root, "large.bin"), "wb") as file:
-            file.truncate(size)
         daemon = self.running()
-        with Connection(daemon.address, receive_buffer=8192) as connection:
-            connection.send(request("/large.bin"))
-            connection.read_head()
+        with self.downloading(daemon) as connection:
             former = self.upgrade(daemon)
             self.assertEqual(fetch(daemon.address, "/empty.bin").body, b"")
             self.assertIsNone(former.poll())
-            self.assertTrue(connection.take(size) == bytes(size))
+            self.read_zeros(connection, self.LARGE)
         self.assertEqual(former.wait(60 * TIME_SCALE), 0)
         daemon.stop()
 
@@ -303,15 +302,61 @@ class Alone(Site):
             self.assertTrue(data == zeros[:len(data)])
             size -= len(data)
 
-    def test_former_one_can_be_stopped(self):
-        """It has nothing left but its connections, and takes none of the new one's sockets along."""
-        size = 24 << 20
-        with open(os.path.join(self.root, "large.bin"), "wb") as file:
-            file.truncate(size)
+    def test_nobody_s_child(self):
+        """Whoever looks after the former one looks after the new one, while both are there."""
         daemon = self.running()
-        with Connection(daemon.address, receive_buffer=8192) as connection:
+        with self.downloading(daemon) as connection:
+            former = self.upgrade(daemon)
+            self.assertEqual(parent(daemon.process.pid), os.getpid())
+            self.assertIsNone(former.poll())
+            self.read_zeros(connection, self.LARGE)
+        self.assertEqual(former.wait(60 * TIME_SCALE), 0)
+        daemon.stop()
+
+    def test_stop_waits_for_the_former_ones(self):
+        """Who waits for the end of the server waits for that of all its downloads."""
+        daemon = self.running()
+        with self.downloading(daemon) as first:
+            formers = [self.upgrade(daemon)]
+            with self.downloading(daemon) as second:
+                formers.append(self.upgrade(daemon))
+                daemon.process.send_signal(signal.SIGTERM)
+                daemon.log.wait("stopping: ")
+                self.read_zeros(second, self.LARGE)
+            wait_until(lambda: not children(formers[1].pid), "the second has nothing left")
+            self.assertEqual([one.poll() for one in (*formers, daemon.process)], [None] * 3)
+            self.read_zeros(first, self.LARGE)
+        self.assertEqual([one.wait(60 * TIME_SCALE) for one in formers], [0, 0])
+        daemon.stop()
+
+    def test_stop_at_once_waits_for_nobody(self):
+        daemon = self.running()
+        with self.downloading(daemon):
+            former = self.upgrade(daemon)
+            daemon.process.send_signal(signal.SIGTERM)
+            daemon.log.wait("stopping: ")
+            daemon.process.send_signal(signal.SIGTERM)
+            self.assertEqual(daemon.process.wait(60 * TIME_SCALE), 0)
+            self.assertIsNone(former.poll())
+        self.assertEqual(former.wait(60 * TIME_SCALE), 0)
+        daemon.stop()
+
+    LARGE = 24 << 20
+
+    @contextlib.contextmanager
+    def downloading(self, daemon):
+        """A client in the middle of an answer."""
+        with open(os.path.join(self.root, "large.bin"), "wb") as file:
+            file.truncate(self.LARGE)
+        with Connection(daemon.address, timeout=60, receive_buffer=8192) as connection:
             connection.send(request("/large.bin"))
             connection.read_head()
+            yield connection
+
+    def test_former_one_can_be_stopped(self):
+        """It has nothing left but its connections, and takes none of the new one's sockets along."""
+        daemon = self.running()
+        with self.downloading(daemon):
             former = self.upgrade(daemon)
             former.send_signal(signal.SIGHUP)
             daemon.log.wait("another process serves now")
@@ -321,11 +366,8 @@ class Alone(Site):
         daemon.stop()
 
     def test_environment_of_somebody_else_is_ignored(self):
-        daemon = Daemon(config=self.text(), workers=None, env={"EVIXD_UPGRADE": "0 1 1"})
-        with daemon:
+        with self.make(env={"EVIXD_UPGRADE": "1 0 1 1"}) as daemon:
             self.assertEqual(fetch(daemon.address, "/small.bin").status, 200)
-            with open("/proc/%d/environ" % children(daemon.process.pid)[0], "rb"):
-                pass
 
 
 if __name__ == "__main__":
