@@ -50,6 +50,11 @@ static void refuse_method(struct exchange *exchange, unsigned methods)
                        write_allow(memory, methods));
 }
 
+static bool has_path(const struct http_request *request)
+{
+    return request->form != HTTP_TARGET_ASTERISK && request->form != HTTP_TARGET_AUTHORITY;
+}
+
 /* What can be answered without looking at any resource. True if it was. */
 static bool answer_without_path(struct exchange *exchange)
 {
@@ -59,9 +64,7 @@ static bool answer_without_path(struct exchange *exchange)
         answer_options(exchange, METHODS_EVERYWHERE);
     else if (request->form == HTTP_TARGET_AUTHORITY)
         refuse_method(exchange, METHODS_EVERYWHERE);
-    else
-        return false;
-    return true;
+    return !has_path(request);
 }
 
 static const char *path_failure(int status)
@@ -70,23 +73,40 @@ static const char *path_failure(int status)
                          : "the path has a NUL or a malformed escape";
 }
 
+/* 0, or the status of a path that is none: its errors are those of the host. */
+static int find_route(struct exchange *exchange, char *path_memory, size_t path_capacity)
+{
+    struct http_path *path = &exchange->path;
+    int status = http_path_decode(exchange->request->path, path_memory, path_capacity, path);
+
+    exchange->route = status == 0 ? route_find(exchange->host, path->data, path->length)
+                                  : route_find(exchange->host, "/", 1);
+    return status;
+}
+
 void exchange_start(struct exchange *exchange, char *path_memory, size_t path_capacity)
 {
-    const struct http_request *request = exchange->request;
+    int status;
 
-    exchange->host = route_find_host(&exchange->worker->routes, request->host);
+    exchange->host = route_find_host(&exchange->worker->routes, exchange->request->host);
     if (answer_without_path(exchange))
         return;
-
-    int status = http_path_decode(request->path, path_memory, path_capacity, &exchange->path);
+    status = find_route(exchange, path_memory, path_capacity);
     if (status != 0) {
-        exchange->route = route_find(exchange->host, "/", 1);
         exchange_fail(exchange, status, path_failure(status));
         return;
     }
-    exchange->route = route_find(exchange->host, exchange->path.data, exchange->path.length);
     if (!exchange->route->is_guarded || guard_admit(exchange))
         exchange_handle(exchange);
+}
+
+void exchange_refuse(struct exchange *exchange, char *path_memory, size_t path_capacity, int status,
+                     const char *reason)
+{
+    exchange->host = route_find_host(&exchange->worker->routes, exchange->request->host);
+    if (has_path(exchange->request))
+        (void)find_route(exchange, path_memory, path_capacity);
+    exchange_fail(exchange, status, reason);
 }
 
 void exchange_handle(struct exchange *exchange)

@@ -119,6 +119,10 @@ struct responder {
 /* Finds the route and hands the exchange to its handler. `path_memory` takes the decoded path. */
 void exchange_start(struct exchange *exchange, char *path_memory, size_t path_capacity);
 
+/* Finds the route for its error page and its headers alone: the request is refused by its head. */
+void exchange_refuse(struct exchange *exchange, char *path_memory, size_t path_capacity, int status,
+                     const char *reason);
+
 /* Goes on with an exchange that the guard of its route has let pass. */
 void exchange_handle(struct exchange *exchange);
 

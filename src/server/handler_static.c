@@ -80,20 +80,30 @@ static void answer_absent(struct exchange *exchange, const struct representation
         exchange_fail(exchange, absent->status, absent->reason);
     } else if (route_has_folder(exchange->host, exchange->path.data, exchange->path.length)) {
         redirect_to_directory(exchange);
-    } else if (fallback[0] == '\0' || !may_be_page(exchange)) {
+    } else if (fallback[0] == '\0') {
         exchange_fail(exchange, absent->status, absent->reason);
+    } else if (!may_be_page(exchange)) {
+        exchange_fail(exchange, 404, "no such file, and no fallback for a name with an extension");
     } else if (http_asks_for_document(exchange->request)) {
         exchange->is_fallback = true;
         find(exchange, fallback, strlen(fallback));
     } else {
-        fail_to_fall_back(exchange, absent->reason);
+        fail_to_fall_back(exchange, "no such file, and no fallback for what asks for no page");
     }
+}
+
+static const char *fallback_failure(const struct representation *found)
+{
+    if (found->kind != REPRESENTATION_ABSENT)
+        return "no such file, and the fallback is a directory";
+    return found->status == 404 ? "neither the file nor the fallback is there"
+                                : "no such file, and the fallback can't be had";
 }
 
 static void answer(struct exchange *exchange, struct representation *found)
 {
     if (exchange->is_fallback && found->kind != REPRESENTATION_FILE) {
-        fail_to_fall_back(exchange, "neither the file nor the fallback is there");
+        fail_to_fall_back(exchange, fallback_failure(found));
         return;
     }
     switch (found->kind) {

@@ -153,12 +153,15 @@ static void begin(struct connection *connection, struct exchange *exchange, int 
         reason = "the content is longer than limits.body";
     } else if ((status == 501 || status == 417) && request->keep_alive) {
         (void)frame_content(exchange);
-        exchange_fail(exchange, status, reason);
+        exchange_refuse(exchange, worker->path_memory, worker->path_capacity, status, reason);
         return;
     }
     if (status != 0) {
         refuse_rest(connection, exchange);
-        exchange_fail(exchange, status, reason);
+        if (status == 413 || status == 417 || status == 501) /* decided last of all */
+            exchange_refuse(exchange, worker->path_memory, worker->path_capacity, status, reason);
+        else
+            exchange_fail(exchange, status, reason);
         return;
     }
     exchange_start(exchange, worker->path_memory, worker->path_capacity);
@@ -246,7 +249,12 @@ static void refuse_content(struct connection *connection, struct exchange *excha
         exchange_cancel(exchange);
         exchange_fail(exchange, status, reason);
     } else if (!exchange->is_answered) {
-        /* Part of the answer is on its way: that it ends early must say that this failed. */
+        /* Part of the answer is on its way, and it is chunked or has a length: that it ends before
+           its end says that this failed (RFC 9112 8). */
+        char client[WORKER_CLIENT_BYTES];
+
+        log_event(LOG_LEVEL_INFO, "%s: the response ends early: %s",
+                  worker_client(exchange, client), reason);
         exchange->reason = reason;
         http1_cut_short(exchange);
     }

@@ -9,7 +9,8 @@
 #include "server/worker_state.h"
 
 enum http_condition precondition_evaluate(struct exchange *exchange,
-                                          const struct http_validators *validators)
+                                          const struct http_validators *validators,
+                                          struct http_text fields)
 {
     struct clock *clock = &exchange->worker->clock;
 
@@ -17,7 +18,7 @@ enum http_condition precondition_evaluate(struct exchange *exchange,
     enum http_condition condition =
         http_condition_evaluate(exchange->request, validators, clock->seconds);
     if (condition == HTTP_CONDITION_FAILED)
-        exchange_fail(exchange, 412, "a precondition does not hold");
+        exchange_fail_with(exchange, 412, "a precondition does not hold", fields);
     return condition;
 }
 
@@ -26,7 +27,7 @@ bool precondition_decides(struct exchange *exchange, struct http_text fields)
     if (!precondition_is_there(exchange->request))
         return false;
     enum http_condition condition =
-        precondition_evaluate(exchange, &(struct http_validators){.has_modified = false});
+        precondition_evaluate(exchange, &(struct http_validators){.has_modified = false}, fields);
     if (condition == HTTP_CONDITION_NOT_MODIFIED)
         exchange_respond(exchange, &(struct response){
                                        .status = 304,

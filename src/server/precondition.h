@@ -17,15 +17,16 @@ static inline bool precondition_is_there(const struct http_request *request)
 }
 
 /*
- * Evaluates them; to be called where the answer would be a 200. FAILED was answered with 412 when
- * this returns; a 304 is the caller's, who knows its fields.
+ * Evaluates them; to be called where the answer would be a 200. FAILED was answered with 412 and
+ * `fields` when this returns; a 304 is the caller's, who knows its fields.
  */
 enum http_condition precondition_evaluate(struct exchange *exchange,
-                                          const struct http_validators *validators);
+                                          const struct http_validators *validators,
+                                          struct http_text fields);
 
 /*
  * The same for what is made anew for each request and has no validators: a tag matches nothing of
- * it, `*` does, and dates are ignored. True: it was answered, with 412 or a 304 with `fields`.
+ * it, `*` does, and dates are ignored. True: it was answered, with a 412 or a 304, with `fields`.
  */
 bool precondition_decides(struct exchange *exchange, struct http_text fields);
 

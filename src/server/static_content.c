@@ -54,6 +54,16 @@ static bool varies(const struct representation *file)
     return file->siblings != 0 || file->coding != CODING_NONE;
 }
 
+/* What an error has of it, that stands in for a 200. */
+static struct http_text error_vary(const struct exchange *exchange,
+                                   const struct representation *file)
+{
+    if (exchange->is_fallback)
+        return varies(file) ? HTTP_TEXT("Vary: " ROUTE_FALLBACK_NAMES ", Accept-Encoding\r\n")
+                            : ROUTE_FALLBACK_VARIES;
+    return varies(file) ? HTTP_TEXT("Vary: Accept-Encoding\r\n") : (struct http_text){0};
+}
+
 /*
  * RFC 9110 15.4.5: of the fields that a 200 would have had those that a cache needs to find what it
  * has, and no others: not even the date, where there is a tag.
@@ -83,6 +93,7 @@ static void answer_unsatisfiable(struct exchange *exchange, const struct represe
 
     http_writer_init(&writer, memory, sizeof(memory));
     http_write_content_range(&writer, NULL, file->size);
+    http_write(&writer, error_vary(exchange, file));
     exchange_fail_with(exchange, 416, "no range lies within the file",
                        (struct http_text){memory, (size_t)(writer.at - memory)});
 }
@@ -247,7 +258,7 @@ void static_answer_file(struct exchange *exchange, struct representation *file)
         return;
     }
     validators = validators_of(file);
-    switch (precondition_evaluate(exchange, &validators)) {
+    switch (precondition_evaluate(exchange, &validators, error_vary(exchange, file))) {
     case HTTP_CONDITION_PROCEED:
         answer_content(exchange, file);
         break;

@@ -267,6 +267,26 @@ class Bounded(Site):
             connection.send(b"after")
             self.assertEqual(connection.take(5), b"after")
 
+    def test_a_bad_chunk_after_good_ones(self):
+        """9112 8: what has come back is known to be incomplete, since the last chunk is missing; and
+        it is no reset, which could destroy it on its way."""
+        for bad in (b"xyz\r\n", b"5\r\nhello!\r\n", b"0\r\nno field\r\n\r\n", b"5\n"):
+            with Connection(self.address) as connection:
+                connection.send(request("/echo", "POST", ["Transfer-Encoding: chunked"]) + b"4\r\ngood\r\n")
+                self.assertEqual(connection.read_head("POST").status, 200)
+                self.assertEqual(connection.take(9), b"4\r\ngood\r\n")
+                connection.send(bad + request("/"))
+                rest = connection.read_to_end()
+                self.assertNotIn(b"\r\n0\r\n", b"\r\n" + rest, bad)
+                self.assertNotIn(b"HTTP/", rest, bad)
+
+    def test_a_bad_chunk_at_once(self):
+        """Nothing has come back yet: so it can be refused."""
+        with Connection(self.address) as connection:
+            connection.send(request("/echo", "POST", ["Transfer-Encoding: chunked"]) + b"4\r\ngood\r\nxyz\r\n")
+            response = connection.read_response("POST")
+            self.assertEqual((response.status, response.keeps_alive), (400, False))
+
     def test_body_cut_short_is_not_passed_off_as_whole(self):
         with Connection(self.address) as connection:
             connection.send(request("/echo", "POST", ["Transfer-Encoding: chunked"]) + b"5\r\nhello\r\n")

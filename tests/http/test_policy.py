@@ -106,7 +106,7 @@ class Fallback(TestCase):
             {"path": "/gone/", "fallback": "/none.html"},
             {"path": "/folder/", "fallback": "/folder/d"},
             {"path": "/inherits/"},
-        )]))
+        )], error_log={"target": "stderr", "level": "info"}))
 
 
 @suite.cases(FALLBACKS)
@@ -137,6 +137,20 @@ class FallbackFields(Fallback):
         for fields in ([HTML], ["Accept: */*"]):
             vary = ", ".join(fetch(self.address, "/app/users", fields=fields).all("Vary"))
             self.assertEqual(sorted(vary.split(", ")), ["Accept", "Sec-Fetch-Dest"])
+        for field, status in ("If-Match: \"x\"", 412), ("Range: bytes=500-", 416):
+            response = fetch(self.address, "/app/users", fields=[HTML, field])
+            self.assertEqual(response.status, status)
+            self.assertLessEqual({"accept", "sec-fetch-dest"}, set(response.members("Vary")), field)
+
+    def test_the_log_says_why_there_is_none(self):
+        for target, fields, why in (
+            ("/app/users", ["Accept: */*"], "no such file, and no fallback for what asks for no page"),
+            ("/app/none.js", [HTML], "no such file, and no fallback for a name with an extension"),
+            ("/gone/x", [HTML], "neither the file nor the fallback is there"),
+            ("/folder/x", [HTML], "no such file, and the fallback is a directory"),
+        ):
+            self.assertEqual(fetch(self.address, target, fields=fields).status, 404)
+            self.daemon.log.wait("%s.* 404: %s, location" % (target, why))
 
     def test_it_can_be_revalidated(self):
         first = fetch(self.address, "/app/users", fields=[HTML])
@@ -245,9 +259,23 @@ class ErrorPages(TestCase):
             with Connection(self.address) as connection:
                 connection.send(request("/echo", "POST", fields, body=body))
                 response = connection.read_response("POST")
-                self.assertEqual(response.status, 413)
-                if "chunked" in fields[0]:  # the other is refused before there is a location
-                    self.assertEqual(response.body, b"<p>too much")
+                self.assertEqual((response.status, response.body), (413, b"<p>too much"))
+
+    def test_refused_by_the_head(self):
+        """Before a handler has seen it, and yet by the rules of its location."""
+        for target in ("/kept/x", "/kept/%zz", "http://test/kept/x"):
+            with Connection(self.address) as connection:
+                connection.send(request(target, "POST", ["Content-Length: 2000"]))
+                response = connection.read_response("POST")
+                self.assertEqual((response.status, response.body), (413, b"<p>too much"), target)
+                self.assertEqual(response.get("X-Always"), None if "%" in target else "yes")
+                self.assertFalse(response.keeps_alive)
+        for method, fields, status in ("BREW", [], 501), ("GET", ["Expect: tea"], 417):
+            response = self.get("/kept/x", method, fields=fields)
+            self.assertEqual((response.status, response.get("X-Always")), (status, "yes"))
+        with Connection(self.address) as connection:
+            connection.send(request("*", "OPTIONS", ["Content-Length: 2000"]))
+            self.assertEqual(connection.read_response("OPTIONS").status, 413)
 
     def test_encoded_slash(self):
         self.assertEqual(self.get("/a%2Fb").body, b"<p>ours")

@@ -158,6 +158,12 @@ class Answers(Site):
         self.assertEqual(len(tags), 4)
         self.assertFalse([tag for tag in tags if tag.startswith("W/")])
 
+    def test_errors_that_stand_in_for_it_vary_as_well(self):
+        for accept in (None, "br", "gzip"):
+            for field, status in ("Range: bytes=9999999-", 416), ('If-Match: "x"', 412):
+                self.expect(self.get("/all.js", accept, fields=[field]), None, status)
+                self.expect(self.get("/plain.txt", accept, fields=[field]), None, status, False)
+
     def test_a_tag_of_another_coding_is_no_match(self):
         """13.1.2, 13.1.5: conditions look at what was chosen."""
         tag = self.get("/all.js").get("ETag")
