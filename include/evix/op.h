@@ -147,6 +147,15 @@ enum { EVIX_SEND_MORE = 1 };
 EVIX_EXPORT void evix_send_file(struct evix_op *op, struct evix_socket *socket, int fd,
                                 int64_t offset, uint32_t length, evix_op_fn *fn);
 
+/*
+ * The same for a range that the page cache is believed to hold, for `fresh_ms` and not for ever: if
+ * a full socket has room again later than that, the operation ends with what it had sent, maybe
+ * nothing, so that the caller can look anew. A result below `length` means that, or the file's end.
+ */
+EVIX_EXPORT void evix_send_file_fresh(struct evix_op *op, struct evix_socket *socket, int fd,
+                                      int64_t offset, uint32_t length, uint32_t fresh_ms,
+                                      evix_op_fn *fn);
+
 /* How many bytes a send operation has given to the kernel so far. */
 EVIX_EXPORT uint64_t evix_op_progress(const struct evix_op *op);
 

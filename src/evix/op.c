@@ -282,9 +282,16 @@ void evix_send(struct evix_op *op, struct evix_socket *socket, struct iovec *iov
 void evix_send_file(struct evix_op *op, struct evix_socket *socket, int fd, int64_t offset,
                     uint32_t length, evix_op_fn *fn)
 {
+    evix_send_file_fresh(op, socket, fd, offset, length, 0, fn);
+}
+
+void evix_send_file_fresh(struct evix_op *op, struct evix_socket *socket, int fd, int64_t offset,
+                          uint32_t length, uint32_t fresh_ms, evix_op_fn *fn)
+{
     op->u.range.offset = offset;
     op->u.range.sent = 0;
     op->u.range.fd = fd;
     op->length = length;
+    op->count = fresh_ms != 0 ? (op_clock_ms(socket->handle.loop) + fresh_ms) | 1 : 0;
     start_on(op, socket, OP_SEND_FILE, fn);
 }

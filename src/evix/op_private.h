@@ -49,6 +49,19 @@ enum {
     SOCKET_BACKEND = 256, /* this bit and those above are the backend's */
 };
 
+/* For moments that are near to each other. */
+static inline uint32_t op_clock_ms(const struct evix_loop *loop)
+{
+    return (uint32_t)(loop->now_ns / 1000000);
+}
+
+/* Of a file range: whoever waited for room waited too long to send on without a new look. */
+static inline bool op_is_stale(const struct evix_loop *loop, const struct evix_op *op)
+{
+    return op->kind == OP_SEND_FILE && op->count != 0 &&
+           (int32_t)(op_clock_ms(loop) - op->count) > 0;
+}
+
 static inline void op_queue_init(struct op_queue *queue)
 {
     queue->first = NULL;

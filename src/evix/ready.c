@@ -255,6 +255,10 @@ static enum verdict try_write(struct evix_op *op)
 /* In phase 3. */
 static void run_writer(struct evix_loop *loop, struct evix_op *op)
 {
+    if (op_is_stale(loop, op)) {
+        evix__op_finish(loop, op, 0);
+        return;
+    }
     switch (try_write(op)) {
     case BLOCKED:
         park(loop, op);

@@ -249,7 +249,9 @@ static void on_polled(struct uring *uring, struct evix_op *op, int result)
         enter_kernel(uring, op);
         return;
     }
-    int outcome = op->kind == OP_CONNECT ? finish_connect(op) : send_file(op);
+    int outcome = 1;
+    if (!op_is_stale(uring->loop, op))
+        outcome = op->kind == OP_CONNECT ? finish_connect(op) : send_file(op);
     if (outcome == 0)
         enter_poll(uring, op);
     else

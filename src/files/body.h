@@ -33,6 +33,9 @@ struct body;
 struct body_ops {
     /* Fills `out`. After BODY_END or BODY_FAILED it must not be called again. */
     void (*next)(struct body *body, struct body_piece *out);
+    /* Of the BODY_FILE that was given last so many bytes did not leave: they are the next to be
+       given, perhaps in another way. NULL where no such piece is given. */
+    void (*take_back)(struct body *body, size_t length);
     /* Gives everything back, the body's own memory included. Always called once, at any time. */
     void (*release)(struct body *body);
 };
@@ -48,6 +51,11 @@ struct body {
 static inline void body_next(struct body *body, struct body_piece *out)
 {
     body->ops->next(body, out);
+}
+
+static inline void body_take_back(struct body *body, size_t length)
+{
+    body->ops->take_back(body, length);
 }
 
 static inline void body_release(struct body *body)

@@ -148,6 +148,35 @@ static void give_memory(struct file_body *body, struct body_piece *out, size_t l
     body->offset += length;
 }
 
+static void give_range(struct file_body *body, struct body_piece *out, uint64_t length)
+{
+    *out = (struct body_piece){
+        .kind = BODY_FILE,
+        .fd = body->file->fd,
+        .offset = (int64_t)body->offset,
+        .length = length,
+    };
+    body->offset += length;
+}
+
+/*
+ * What was read is in the page cache as well, nearly always: then it leaves from there. A client
+ * that is slow would have us hold the chunk for as long as it likes. False if it is not there.
+ */
+static bool give_cached(struct file_body *body, struct body_piece *out, size_t length)
+{
+    uint64_t hot;
+
+    if (!body->is_chunk || body->file->closer != NULL)
+        return false;
+    hot = hot_length(body, length);
+    if (hot == 0)
+        return false;
+    give_memory_back(body);
+    give_range(body, out, hot);
+    return true;
+}
+
 static void finish_read(struct file_body *body, struct body_piece *out)
 {
     assert(body->memory != NULL && body->result <= CHUNK_BYTES);
@@ -160,7 +189,8 @@ static void finish_read(struct file_body *body, struct body_piece *out)
         };
         return;
     }
-    give_memory(body, out, (size_t)body->result);
+    if (!give_cached(body, out, (size_t)body->result))
+        give_memory(body, out, (size_t)body->result);
 }
 
 /* ---- the body ---- */
@@ -195,13 +225,7 @@ static void next_large(struct file_body *body, uint64_t left, struct body_piece 
             start_read(body, left < CHUNK_BYTES ? left : CHUNK_BYTES, out);
         return;
     }
-    *out = (struct body_piece){
-        .kind = BODY_FILE,
-        .fd = body->file->fd,
-        .offset = (int64_t)body->offset,
-        .length = length,
-    };
-    body->offset += length;
+    give_range(body, out, length);
 }
 
 static void next_of_file(struct body *base, struct body_piece *out)
@@ -225,6 +249,16 @@ static void next_of_file(struct body *base, struct body_piece *out)
         next_large(body, left, out);
 }
 
+/* The client was slow, or the file was cut: what was believed before is not any more. */
+static void take_back_to_file(struct body *base, size_t length)
+{
+    struct file_body *body = EVIX_CONTAINER_OF(base, struct file_body, body);
+
+    assert(body->state == READ_NONE && length <= body->offset);
+    body->offset -= length;
+    residency_forget(&body->store->residency, &body->file->residency, body->offset);
+}
+
 static void release_file(struct body *base)
 {
     struct file_body *body = EVIX_CONTAINER_OF(base, struct file_body, body);
@@ -237,7 +271,8 @@ static void release_file(struct body *base)
     evix_cancel(&body->op);
 }
 
-static const struct body_ops file_ops = {next_of_file, release_file};
+static const struct body_ops file_ops = {
+    .next = next_of_file, .take_back = take_back_to_file, .release = release_file};
 
 int body_from_file(struct body **out, struct store *store, struct representation *file,
                    uint64_t offset, uint64_t length)

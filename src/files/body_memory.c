@@ -34,7 +34,7 @@ static void release_memory(struct body *body)
     free(memory);
 }
 
-static const struct body_ops memory_ops = {next_of_memory, release_memory};
+static const struct body_ops memory_ops = {.next = next_of_memory, .release = release_memory};
 
 int body_from_memory(struct body **out, char *data, size_t length)
 {

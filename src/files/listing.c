@@ -169,7 +169,7 @@ static void release_listing(struct body *body)
     listing_free(EVIX_CONTAINER_OF(body, struct listing, body));
 }
 
-static const struct body_ops listing_ops = {next_of_listing, release_listing};
+static const struct body_ops listing_ops = {.next = next_of_listing, .release = release_listing};
 
 struct body *listing_body(struct listing *listing)
 {

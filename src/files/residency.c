@@ -115,6 +115,14 @@ static struct residency_belief *belief_of(struct residency *residency, struct re
     return &residency->beliefs[(start + window) % RESIDENCY_WINDOWS];
 }
 
+void residency_forget(struct residency *residency, struct residency_file *file, uint64_t at)
+{
+    struct residency_belief *belief = belief_of(residency, file, at / RESIDENCY_WINDOW_BYTES);
+
+    if (belief->file == file->number)
+        belief->file = 0;
+}
+
 uint64_t residency_length(struct residency *residency, struct residency_file *file, int fd,
                           uint64_t from, uint64_t to, uint64_t now_ms)
 {

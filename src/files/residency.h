@@ -41,6 +41,9 @@ struct residency {
 uint64_t residency_length(struct residency *residency, struct residency_file *file, int fd,
                           uint64_t from, uint64_t to, uint64_t now_ms);
 
+/* Believes nothing of the window that a byte lies in. */
+void residency_forget(struct residency *residency, struct residency_file *file, uint64_t at);
+
 /*
  * Reads what is there without waiting, at most `length` bytes. Returns how many, or 0: nothing, or
  * it can't be told.

@@ -79,6 +79,11 @@ static void next_of_parts(struct body *body, struct body_piece *out)
         *out = (struct body_piece){.kind = BODY_END};
 }
 
+static void take_back_to_parts(struct body *body, size_t length)
+{
+    body_take_back(parts_of(body)->file, length);
+}
+
 static void release_parts(struct body *body)
 {
     struct parts_body *parts = parts_of(body);
@@ -94,7 +99,8 @@ static void on_file_ready(void *data)
     parts->body.ready(parts->body.ready_data);
 }
 
-static const struct body_ops parts_ops = {.next = next_of_parts, .release = release_parts};
+static const struct body_ops parts_ops = {
+    .next = next_of_parts, .take_back = take_back_to_parts, .release = release_parts};
 
 int body_from_parts(struct body **out, struct store *store, struct representation *file,
                     const struct http_multipart *multipart, const struct http_ranges *ranges)

@@ -498,6 +498,15 @@ static bool is_going_on(const struct exchange *exchange)
     return !exchange->is_answered || exchange->has_piece;
 }
 
+/* The body looks anew whether it can go on from the page cache, or at all. */
+static void piece_left(struct exchange *exchange, size_t length)
+{
+    body_take_back(exchange->body, length);
+    if (exchange->body->length >= 0)
+        exchange->body_left += length;
+    exchange->is_answered = false;
+}
+
 static void piece_sent(struct connection *connection, uint64_t bytes)
 {
     struct exchange *exchange = connection->exchange;
@@ -507,7 +516,7 @@ static void piece_sent(struct connection *connection, uint64_t bytes)
     exchange->queued_bytes = 0;
     exchange->sent_bytes += bytes;
     if (bytes < exchange->piece.length)
-        body_failed(connection, exchange, -ENODATA);
+        piece_left(exchange, exchange->piece.length - bytes);
     else if (exchange->is_answered)
         exchange_gone(connection, exchange);
 }

@@ -15,7 +15,8 @@ struct transport;
 struct transport_events {
     /* Bytes, lent for the length of the call; 0: the peer sends no more; < 0: it failed. */
     void (*received)(struct transport *transport, const char *data, ssize_t length);
-    /* A send is over: all of it (the count), less (the file ended), or a negative errno. */
+    /* A send is over: all of it (the count), less (of a file: it ended, or the peer was slow), or
+       a negative errno. */
     void (*sent)(struct transport *transport, ssize_t result);
     /* After transport_close(): nothing is pending any more, the memory is the owner's. */
     void (*closed)(struct transport *transport);

@@ -11,6 +11,9 @@
 #include <netinet/in.h>
 #include <stddef.h>
 
+/* So long after it was seen, what the page cache had of a file is not counted on any more. */
+#define FRESH_MS 100
+
 static void on_received(struct evix_op *op, ssize_t result)
 {
     struct transport *transport = EVIX_CONTAINER_OF(op, struct transport, receiving);
@@ -64,7 +67,7 @@ static void plain_send(struct transport *transport, struct evix_op *op, struct i
 static void plain_send_file(struct transport *transport, struct evix_op *op, int fd, int64_t offset,
                             uint32_t length)
 {
-    evix_send_file(op, &transport->socket, fd, offset, length, on_sent);
+    evix_send_file_fresh(op, &transport->socket, fd, offset, length, FRESH_MS, on_sent);
 }
 
 static bool plain_has_unread(const struct transport *transport)

@@ -571,6 +571,70 @@ START_TEST(test_send_file_fails)
 }
 END_TEST
 
+static void on_part(struct evix_op *op, ssize_t result)
+{
+    struct end *end = EVIX_CONTAINER_OF(op, struct end, send);
+    ck_assert_int_ge(result, 0);
+    ck_assert_int_eq((ssize_t)evix_op_progress(op), result);
+    end->sent = result;
+}
+
+static void on_late(struct evix_timer *timer)
+{
+    (void)timer;
+}
+
+/* Sends a file from `from` on, to a peer that reads only when the time is over. How much left. */
+static size_t send_to_a_late_reader(int file, size_t from, size_t bytes, uint32_t fresh_ms)
+{
+    struct evix_timer late;
+    evix_send_file_fresh(&ends[0].send, &ends[0].socket, file, (off_t)(100 + from),
+                         (uint32_t)(bytes - from), fresh_ms, on_part);
+    evix_timer_init(&late, loop, on_late);
+    evix_timer_start(&late, 30, 0);
+    while (evix_is_active(&late.handle))
+        turn();
+    ck_assert(evix_op_pending(&ends[0].send)); /* the socket is full */
+    evix_receive(&ends[1].receive, &ends[1].socket, on_receive);
+    while (evix_op_pending(&ends[0].send))
+        turn();
+    evix_cancel(&ends[1].receive);
+    while (evix_op_pending(&ends[1].receive))
+        turn();
+    return (size_t)ends[0].sent;
+}
+
+/* Whoever had to wait is told before more of the file is looked at; else it is sent whole. */
+START_TEST(test_send_file_for_as_long_as_it_is_fresh)
+{
+    size_t bytes = 8000000, from;
+    int fds[2];
+    loop_open(_i);
+    tcp_pair(fds);
+    limit_send_buffer(fds[0], 100000);
+    int file = make_file(bytes);
+    open_end(&ends[0], fds[0], 0);
+    open_end(&ends[1], fds[1], 0);
+    evix_cancel(&ends[1].receive);
+    while (evix_op_pending(&ends[1].receive))
+        turn();
+    from = send_to_a_late_reader(file, 0, bytes, 10);
+    ck_assert_uint_gt(from, 0);
+    ck_assert_uint_lt(from, bytes);
+    from += send_to_a_late_reader(file, from, bytes, 0);
+    ck_assert_uint_eq(from, bytes);
+    shutdown(fds[0], SHUT_WR);
+    evix_receive(&ends[1].receive, &ends[1].socket, on_receive);
+    while (evix_op_pending(&ends[1].receive))
+        turn();
+    ck_assert_uint_eq(ends[1].received, bytes);
+    close_end(&ends[0]);
+    close_end(&ends[1]);
+    close(file);
+    loop_close();
+}
+END_TEST
+
 static Suite *make_suite(void)
 {
     Suite *suite = suite_create("socket");
@@ -592,6 +656,7 @@ static Suite *make_suite(void)
     add_for_each(cases, test_send_file);
     add_for_each(cases, test_send_file_that_ends_early);
     add_for_each(cases, test_send_file_fails);
+    add_for_each(cases, test_send_file_for_as_long_as_it_is_fresh);
     suite_add_tcase(suite, cases);
     return suite;
 }

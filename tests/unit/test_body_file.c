@@ -10,6 +10,14 @@
 
 static struct place place;
 
+static bool ready;
+
+static void on_ready(void *data)
+{
+    (void)data;
+    ready = true;
+}
+
 static void begin(bool cold)
 {
     place_open(&place, STORE_WATCH);
@@ -186,6 +194,106 @@ START_TEST(looked_for_in_order)
 }
 END_TEST
 
+/* What was read is given from the page cache: whoever is slow holds no chunk meanwhile. */
+START_TEST(read_and_given_from_the_cache)
+{
+    struct representation *file;
+    struct body_piece piece;
+    struct body *body;
+    int fd;
+
+    begin(false);
+    place_fill(&place, "large", 1 << 20, 1);
+    fd = open(place_path(&place, "large"), O_RDONLY | O_CLOEXEC);
+    file = place_ask(&place, "/large");
+    ck_assert_int_eq(fsync(fd), 0);
+    ck_assert_int_eq(posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED), 0);
+    ck_assert_int_eq(posix_fadvise(file->fd, 0, 0, POSIX_FADV_RANDOM), 0); /* nothing ahead */
+    ck_assert_int_eq(body_from_file(&body, place.store, file, 0, 1 << 20), 0);
+    body->ready = on_ready;
+    ready = false;
+    body_next(body, &piece);
+    while (piece.kind == BODY_LATER && !ready)
+        ck_assert_int_ge(evix_loop_run(place.loop, EVIX_RUN_ONCE), 0);
+    if (piece.kind == BODY_LATER && pages_from(fd, 0) >= 32) {
+        body_next(body, &piece);
+        ck_assert_int_eq(piece.kind, BODY_FILE);
+        ck_assert_int_eq(piece.offset, 0);
+        ck_assert_uint_eq(piece.length, 128 << 10);
+        ck_assert_uint_eq(place.store->chunks.count, 1);
+    }
+    body_release(body);
+    representation_unref(&file);
+    close(fd);
+    place_close(&place);
+}
+END_TEST
+
+/* What did not leave is given again, and nothing twice. */
+START_TEST(taken_back)
+{
+    struct representation *file;
+    struct body_piece piece;
+    struct body *body;
+    char *whole, *text;
+    size_t got;
+    int error;
+    uint64_t at = 0;
+
+    begin(false);
+    place_fill(&place, "large", 4 << 20, 1);
+    file = place_ask(&place, "/large");
+    whole = file_content(file);
+    ck_assert_int_eq(body_from_file(&body, place.store, file, 0, file->size), 0);
+    for (unsigned turn = 0; turn < 20 && kernel_can_tell(file->fd); turn++) {
+        body_next(body, &piece);
+        ck_assert_int_eq(piece.kind, BODY_FILE);
+        ck_assert_int_eq(piece.offset, (int64_t)at);
+        uint64_t left = turn * 7919 % 100000; /* so much of it; at first nothing */
+        body_take_back(body, piece.length - left);
+        at += left;
+    }
+    text = body_read(&place, body, &got, &error);
+    ck_assert_int_eq(error, 0);
+    ck_assert_uint_eq(got, file->size - at);
+    ck_assert(memcmp(text, whole + at, got) == 0);
+    body_release(body);
+    free(text);
+    free(whole);
+    representation_unref(&file);
+    place_close(&place);
+}
+END_TEST
+
+/* A piece that the file has no more, though it was seen a moment ago: no range of it again. */
+START_TEST(taken_back_and_cut_short)
+{
+    struct representation *file;
+    struct body_piece piece;
+    struct body *body;
+    char *text;
+    size_t got;
+    int error;
+
+    begin(false);
+    place_fill(&place, "large", 1 << 20, 1);
+    file = place_ask(&place, "/large");
+    ck_assert_int_eq(body_from_file(&body, place.store, file, 0, file->size), 0);
+    body_next(body, &piece);
+    if (piece.kind == BODY_FILE) {
+        ck_assert_int_eq(truncate(place_path(&place, "large"), 300001), 0);
+        body_take_back(body, piece.length - 300001);
+        text = body_read(&place, body, &got, &error);
+        ck_assert_int_eq(error, -ENODATA);
+        ck_assert_uint_eq(got, 0);
+        free(text);
+    }
+    body_release(body);
+    representation_unref(&file);
+    place_close(&place);
+}
+END_TEST
+
 /* One body for several ranges in turn, in any order: in memory, in the page cache, and cold. */
 START_TEST(aimed_anew)
 {
@@ -296,14 +404,6 @@ START_TEST(far_offsets)
 }
 END_TEST
 
-static bool ready;
-
-static void on_ready(void *data)
-{
-    (void)data;
-    ready = true;
-}
-
 /* Released before, while, and after it is read; and the store freed at once. */
 START_TEST(released)
 {
@@ -369,6 +469,9 @@ int main(void)
     tcase_add_test(tcase, kinds);
     tcase_add_test(tcase, really_cold);
     tcase_add_test(tcase, looked_for_in_order);
+    tcase_add_test(tcase, read_and_given_from_the_cache);
+    tcase_add_test(tcase, taken_back);
+    tcase_add_test(tcase, taken_back_and_cut_short);
     tcase_add_loop_test(tcase, aimed_anew, 0, 2);
     tcase_add_test(tcase, cut_short);
     tcase_add_loop_test(tcase, growing, 0, 2);
