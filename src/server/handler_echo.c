@@ -188,7 +188,6 @@ static void answer_head(struct exchange *exchange)
     if (memory != NULL && exchange->request->method == HTTP_METHOD_HEAD)
         length -= sizeof("HEAD") - sizeof("GET");
     if (memory == NULL || body_from_memory(&response.body, memory, length) != 0) {
-        free(memory);
         exchange_fail(exchange, 503, "no memory for an echo");
         return;
     }

@@ -6,6 +6,7 @@ BACKENDS = epoll poll io_uring
 
 HTTP_MODULES = \
 	tests/http/test_access_log \
+	tests/http/test_allocations \
 	tests/http/test_auth \
 	tests/http/test_bodies \
 	tests/http/test_cache \
@@ -80,3 +81,9 @@ check_LTLIBRARIES = tests/http/count_calls.la
 tests_http_count_calls_la_SOURCES = tests/http/count_calls.c
 tests_http_count_calls_la_CFLAGS = $(AM_CFLAGS) -D_GNU_SOURCE
 tests_http_count_calls_la_LDFLAGS = -module -avoid-version -rpath $(abs_builddir)
+
+# What test_allocations.py preloads.
+check_LTLIBRARIES += tests/http/fail_allocations.la
+tests_http_fail_allocations_la_SOURCES = tests/http/fail_allocations.c
+tests_http_fail_allocations_la_CFLAGS = $(AM_CFLAGS) -D_GNU_SOURCE
+tests_http_fail_allocations_la_LDFLAGS = -module -avoid-version -rpath $(abs_builddir)
