@@ -140,6 +140,13 @@ EVIX_EXPORT void evix_loop_counters(const struct evix_loop *loop, struct evix_co
 /* The longest iteration outside the poll since this was last called; for one watcher alone. */
 EVIX_EXPORT uint64_t evix_loop_take_lag_ns(struct evix_loop *loop);
 
+/*
+ * How long nothing could be heard before the last poll ended: what it took longer than was asked
+ * for, and the iteration before it. Seconds of it mean that the process was stopped or frozen, or
+ * the machine slept: whoever counts time against others may want to leave that out.
+ */
+EVIX_EXPORT uint64_t evix_loop_absence_ns(const struct evix_loop *loop);
+
 /* The backend in use, and its name: "io_uring", "epoll", "kqueue", "poll". */
 EVIX_EXPORT enum evix_backend evix_loop_backend(const struct evix_loop *loop);
 EVIX_EXPORT const char *evix_backend_name(enum evix_backend backend);

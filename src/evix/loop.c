@@ -12,6 +12,8 @@
 #include <string.h>
 #include <time.h>
 
+enum { LONG_NS = 100000000 }; /* more than a busy machine makes of a short sleep */
+
 /* ---- clock ---- */
 
 uint64_t evix__clock_now_ns(void)
@@ -97,33 +99,50 @@ static uint64_t sleep_ns(const struct evix_loop *loop, enum evix_run_mode mode, 
  * The submit step of a readiness-based backend has tried the calls already. If something came of
  * it, its callbacks may run before the kernel is asked again: that halves the calls to epoll_wait
  * of a server that receives in one iteration and sends in the next. Never twice in a row, so that
- * I/O cannot be starved.
+ * I/O cannot be starved, nor after a long time, so that timers come after what is ready by then.
  */
-static bool may_skip_poll(struct evix_loop *loop, enum evix_run_mode mode)
+static bool may_skip_poll(struct evix_loop *loop, enum evix_run_mode mode, uint64_t busy_ns)
 {
     bool is_fruitful = loop->completed.first || loop->ready.retry.first;
-    loop->has_skipped_poll = is_fruitful && !loop->has_skipped_poll && mode == EVIX_RUN_DEFAULT &&
+    loop->has_skipped_poll = is_fruitful && busy_ns < LONG_NS && !loop->has_skipped_poll &&
+                             mode == EVIX_RUN_DEFAULT &&
                              (loop->backend->capabilities & BACKEND_READY);
     return loop->has_skipped_poll;
+}
+
+/*
+ * Whoever was stopped, frozen or starved hears of what came meanwhile before timers tell him that
+ * the time for it is over: a wait that was interrupted, or whose time was up, may not have looked.
+ */
+static int sleep_well(struct evix_loop *loop, uint64_t timeout_ns, uint64_t now_ns)
+{
+    int count = loop->backend->wait(loop, timeout_ns);
+    loop->now_ns = evix__clock_now_ns();
+    uint64_t slept_ns = loop->now_ns - now_ns;
+    uint64_t overslept_ns = slept_ns > timeout_ns ? slept_ns - timeout_ns : 0;
+    loop->absence_ns = now_ns - loop->busy_since_ns + overslept_ns;
+    if (count == -EINTR || (count == 0 && overslept_ns > LONG_NS))
+        count = loop->backend->wait(loop, 0);
+    return count;
 }
 
 static int poll_kernel(struct evix_loop *loop, enum evix_run_mode mode)
 {
     uint64_t now_ns = evix__clock_now_ns();
-    if (may_skip_poll(loop, mode)) {
+    uint64_t busy_ns = now_ns - loop->busy_since_ns;
+    if (may_skip_poll(loop, mode, busy_ns)) {
         loop->now_ns = now_ns;
         return 0;
     }
-    uint64_t busy_ns = now_ns - loop->busy_since_ns;
     loop->counters.busy_ns += busy_ns;
     if (busy_ns > loop->counters.lag_max_ns)
         loop->counters.lag_max_ns = busy_ns;
     if (busy_ns > loop->lag_ns)
         loop->lag_ns = busy_ns;
 
-    int count = loop->backend->wait(loop, sleep_ns(loop, mode, now_ns));
+    int count = sleep_well(loop, sleep_ns(loop, mode, now_ns), now_ns);
     loop->counters.waits++;
-    loop->now_ns = loop->busy_since_ns = evix__clock_now_ns();
+    loop->busy_since_ns = loop->now_ns;
     return count < 0 && count != -EINTR ? count : 0;
 }
 
@@ -286,6 +305,11 @@ uint64_t evix_loop_take_lag_ns(struct evix_loop *loop)
     uint64_t lag_ns = loop->lag_ns;
     loop->lag_ns = 0;
     return lag_ns;
+}
+
+uint64_t evix_loop_absence_ns(const struct evix_loop *loop)
+{
+    return loop->absence_ns;
 }
 
 enum evix_backend evix_loop_backend(const struct evix_loop *loop)

@@ -6,7 +6,11 @@
  */
 #include "each_backend.h"
 
+#include <signal.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -332,6 +336,92 @@ START_TEST(test_a_hundred_thousand)
 }
 END_TEST
 
+/* ---- a loop that stood still ---- */
+
+static struct {
+    struct evix_io io;
+    struct case_timer timer;
+    volatile bool *is_stopped;
+    bool was_stopped, was_told;
+} still;
+
+static void on_still_readable(struct evix_io *io, unsigned events)
+{
+    (void)events;
+    evix_io_stop(io);
+    still.was_told = true;
+}
+
+static void on_still_timer(struct evix_timer *timer)
+{
+    (void)timer;
+    still.was_stopped = *still.is_stopped;
+    /* What could be read before the loop went on comes before the timer that was due by then. */
+    if (still.was_stopped) {
+        ck_assert(still.was_told);
+        ck_assert_uint_gt(evix_loop_absence_ns(loop), 0);
+    }
+    evix_io_stop(&still.io);
+}
+
+static char state_of(pid_t process)
+{
+    char name[32], state = '?';
+    snprintf(name, sizeof(name), "/proc/%d/stat", (int)process);
+    FILE *file = fopen(name, "re");
+    if (!file)
+        return '?';
+    if (fscanf(file, "%*d %*s %c", &state) != 1)
+        state = '?';
+    fclose(file);
+    return state;
+}
+
+/* Stops its parent until the timer is due and the pipe has something. */
+static void stop_parent(int fd, uint64_t timeout_ms)
+{
+    kill(getppid(), SIGSTOP);
+    for (int i = 0; state_of(getppid()) != 'T' && i < 10000; i++)
+        pause_ms(1);
+    *still.is_stopped = true;
+    pause_ms((long)(2 * timeout_ms));
+    _exit(write(fd, "", 1) == 1 && kill(getppid(), SIGCONT) == 0 ? 0 : 1);
+}
+
+static void stand_still(uint64_t timeout_ms)
+{
+    int fds[2], status;
+    *still.is_stopped = false;
+    still.was_stopped = still.was_told = false;
+    ck_assert_int_eq(pipe(fds), 0);
+    evix_io_init(&still.io, loop, fds[0], on_still_readable);
+    ck_assert_int_eq(evix_io_start(&still.io, EVIX_READ), 0);
+    evix_timer_init(&still.timer.timer, loop, on_still_timer);
+    evix_timer_start(&still.timer.timer, timeout_ms, 0);
+    pid_t child = fork();
+    ck_assert_int_ge(child, 0);
+    if (child == 0)
+        stop_parent(fds[1], timeout_ms);
+    run_to_end();
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    ck_assert_int_eq(status, 0);
+    close(fds[0]);
+    close(fds[1]);
+}
+
+START_TEST(test_stopped_process)
+{
+    loop_open(_i);
+    still.is_stopped = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    ck_assert(still.is_stopped != MAP_FAILED);
+    /* On a busy machine the child may come too late. */
+    for (uint64_t timeout_ms = 100; !still.was_stopped && timeout_ms <= 3200; timeout_ms *= 2)
+        stand_still(timeout_ms);
+    munmap((void *)still.is_stopped, 4096);
+    loop_close();
+}
+END_TEST
+
 static Suite *make_suite(void)
 {
     Suite *suite = suite_create("timer");
@@ -349,6 +439,7 @@ static Suite *make_suite(void)
     add_for_each(cases, test_started_before_run_is_not_early);
     add_for_each(cases, test_for_ever_does_not_overflow);
     add_for_each(cases, test_a_hundred_thousand);
+    add_for_each(cases, test_stopped_process);
     suite_add_tcase(suite, cases);
     return suite;
 }
