@@ -322,6 +322,12 @@ static void end_idle(struct connection *connection)
         update_deadline(connection, false);
 }
 
+static void wait_anew(struct connection *connection)
+{
+    deadline_start(&connection->deadline, timeout_of(connection),
+                   connection->worker->deadline_tick_ms);
+}
+
 static void on_deadline(struct evix_timer *timer)
 {
     struct deadline *deadline = EVIX_CONTAINER_OF(timer, struct deadline, timer);
@@ -337,6 +343,11 @@ static void on_deadline(struct evix_timer *timer)
         return;
     if (is_measured && moves_enough(connection, was_measured)) {
         (void)deadline_passed(deadline, tick_ms);
+        return;
+    }
+    if (is_idle(connection) && transport_has_unread(&connection->transport)) {
+        /* A request has come, but not its turn yet. */
+        wait_anew(connection);
         return;
     }
     counters_add(&connection->worker->slot->data.timeouts[connection->wait], 1);

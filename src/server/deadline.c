@@ -6,6 +6,8 @@
  */
 #include "server/deadline.h"
 
+#define STANDSTILL_MS 1000
+
 static void sleep_on(struct deadline *deadline, uint64_t now_ms, uint64_t tick_ms)
 {
     uint64_t left_ms = deadline->due_ms - now_ms;
@@ -27,10 +29,23 @@ void deadline_start(struct deadline *deadline, uint64_t timeout_ms, uint64_t tic
     sleep_on(deadline, now_ms, tick_ms);
 }
 
+/*
+ * A deadline that passed while this process was stopped, or its machine was, is put off by as long:
+ * what clients sent meanwhile may be here already, or be sent again soon.
+ */
+static void excuse_absence(struct deadline *deadline, uint64_t now_ms)
+{
+    uint64_t absence_ms = evix_loop_absence_ns(deadline->timer.handle.loop) / 1000000;
+
+    if (now_ms >= deadline->due_ms && absence_ms >= STANDSTILL_MS)
+        deadline->due_ms = now_ms + absence_ms;
+}
+
 bool deadline_passed(struct deadline *deadline, uint64_t tick_ms)
 {
     uint64_t now_ms = evix_now_ms(deadline->timer.handle.loop);
 
+    excuse_absence(deadline, now_ms);
     if (now_ms >= deadline->due_ms)
         return true;
     sleep_on(deadline, now_ms, tick_ms);

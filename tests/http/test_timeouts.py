@@ -4,6 +4,8 @@
 Time-outs are short here, and what is waited for is the end of the connection, never a sleep.
 """
 
+import os
+import signal
 import threading
 import time
 
@@ -219,6 +221,46 @@ class MinimumRate(Site):
         for _ in range(3):
             self.assertTrue(fetch(self.address, "/large.bin").body == self.large)
 
+
+class Standstill(Site):
+    """A worker that is stopped for a while: by a debugger, a frozen container, a sleeping machine."""
+
+    SETTINGS = {"timeouts": {"head": 2, "keep_alive": 2, "body": 2}}
+
+    def sleep_through(self, pid, while_stopped):
+        os.kill(pid, signal.SIGSTOP)
+        try:
+            while_stopped()
+            time.sleep(6)  # past all deadlines: this is what is tested
+        finally:
+            os.kill(pid, signal.SIGCONT)
+
+    def test_requests_of_that_time_and_soon_after_are_answered(self):
+        connections = [Connection(self.address) for _ in range(20)]
+        upload, half = Connection(self.address), Connection(self.address)
+        every = [*connections, upload, half]
+        for connection in every:
+            self.addCleanup(connection.close)
+            connection.send(request("/small.bin"))
+        for connection in every:
+            self.assertEqual(connection.read_response().body, b"small")
+        upload.send(b"POST /echo HTTP/1.1\r\nHost: test\r\nContent-Length: 5\r\n\r\nhe")
+        self.assertEqual(upload.read_head("POST").status, 200)
+        self.assertEqual(upload.take(2), b"he")
+        half.send(request("/small.bin")[:-2])
+
+        def send():
+            for connection in connections:
+                connection.send(request("/small.bin"))
+            upload.send(b"llo")
+            half.send(request("/small.bin")[-2:])
+
+        late = connections.pop()
+        self.sleep_through(self.daemon.worker_pids[0], send)
+        late.send(request("/small.bin"))
+        for connection in [*connections, half, late]:
+            self.assertEqual(connection.read_response().body, b"small")
+        self.assertEqual(upload.take(3), b"llo")
 
 if __name__ == "__main__":
     suite.main(limit=90)
