@@ -50,7 +50,7 @@ class Hunt(unittest.TestCase):
                 stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False,
                 errors="replace")
             print("%s, %.0f s: %s" % (mode, time.monotonic() - began, hunt.stdout))
-            self.assertEqual(hunt.returncode, 0, hunt.stdout)
+            self.assertEqual(hunt.returncode, 0, hunt.stdout + "\n" + daemon.log.text())
             self.check_watches(daemon, mode, os.path.join(folder, "current"))
             counts = re.findall(r"  \w+: (\d+) of (\d+)", hunt.stdout)
             seen, made = (sum(int(count[i]) for count in counts) for i in (0, 1))
