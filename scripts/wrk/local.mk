@@ -29,6 +29,7 @@ EXTRA_DIST += \
 	scripts/wrk/measuring/plots.py \
 	scripts/wrk/measuring/probe.py \
 	scripts/wrk/measuring/processes.py \
+	scripts/wrk/measuring/reports.py \
 	scripts/wrk/measuring/servers.py \
 	scripts/wrk/measuring/site.py \
 	scripts/wrk/measuring/slow_disk.py \
@@ -38,6 +39,7 @@ EXTRA_DIST += \
 	scripts/wrk/pipelined.lua \
 	scripts/wrk/profile \
 	scripts/wrk/ranges.lua \
+	scripts/wrk/readme \
 	scripts/wrk/report.lua \
 	scripts/wrk/results/c10k.svg \
 	scripts/wrk/results/c10k.txt \

@@ -2,6 +2,7 @@
 """What the comparisons of scripts/wrk compute and start, but for the loads: those take their time,
 and tell nothing on a machine that has other things to do."""
 
+import contextlib
 import os
 import sys
 import tempfile
@@ -11,8 +12,8 @@ TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(TOP, "scripts", "wrk"))
 
 import suite
-from measuring import (budgets, cases, load, plots, probe, processes, servers, site, stepping,
-                       tables)
+from measuring import (budgets, cases, load, plots, probe, processes, reports, servers, site,
+                       stepping, tables)
 
 LOG = '''\
 192.0.2.7 - - [18/May/2026:08:00:00 +0000] "GET / HTTP/1.1" 200 300 "-" "curl/7.88.1"
@@ -84,6 +85,32 @@ class Reports(unittest.TestCase):
     def test_medians_pass_over_what_is_not_known(self):
         self.assertEqual(tables.median([{"p99": 1}, {"p99": None}, {"p99": 3}], "p99"), 2)
         self.assertIsNone(tables.median([{"p99": None}], "p99"))
+
+    def test_what_was_printed_is_read_again(self):
+        """Figures of README are those of the reports, whatever else was printed between them."""
+        rows = [tables.LOAD_HEADER, tables.load_row("evixd-io_uring", [
+            {"cpu_us": 6.5, "rate": 9.0, "p50": 1e6, "p99": 20000, "p999": None, "memory": 2 << 20,
+             "errors": 0}])]
+        with tempfile.TemporaryDirectory(prefix="measuring-") as folder:
+            with open(os.path.join(folder, "compare.txt"), "w") as file:
+                with contextlib.redirect_stdout(file):
+                    print("A machine, 2 cores.")
+                    print("\n1 KiB file")
+                    tables.show(rows)
+                    print("\n10,000 idle connections, each after one request")
+                    tables.show([["server", "bytes each"], ["evixd-io_uring", "355"]])
+            machine, found = reports.read(os.path.join(folder, "compare.txt"))
+            self.assertEqual(machine, "A machine, 2 cores.")
+            self.assertEqual(list(found), ["1 KiB file", "10,000 idle connections, each after one request"])
+            self.assertEqual(found["1 KiB file"]["evixd-io_uring"], {
+                "CPU us/req": "6.50", "(least-most)": "(6.50-6.50)", "req/s": "9", "p50": "1.00 s",
+                "p99": "20.0 ms", "p99.9": "-", "MiB": "2.0", "errors": "0"})
+
+    def test_readme_has_a_place_for_them(self):
+        """Whether it is up to date, `scripts/wrk/readme --check` tells."""
+        with open(os.path.join(TOP, "README.md")) as file:
+            text = file.read()
+        self.assertLess(text.index("<!-- measured:"), text.index("<!-- end of measured -->"))
 
     def test_bars_cut_off_what_is_far_beyond(self):
         script = plots.bars([("t", [("evixd-io_uring", 1), ("b", 2), ("c", 100)])], 1, "us")
