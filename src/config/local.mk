@@ -16,7 +16,14 @@ src_config_libconf_a_SOURCES = \
 	src/config/network.c src/config/network.h \
 	src/config/override.c \
 	src/config/rules.c src/config/rules.h \
-	src/config/schema.c src/config/schema.h \
+	src/config/schema.c src/config/schema.h src/config/schema_rows.h \
+	src/config/schema_bounds.c \
+	src/config/schema_file.c \
+	src/config/schema_files.c \
+	src/config/schema_host.c \
+	src/config/schema_listen.c \
+	src/config/schema_location.c \
+	src/config/schema_log.c \
 	src/config/site.c \
 	src/config/suggest.c src/config/suggest.h \
 	src/config/text.c src/config/text.h \

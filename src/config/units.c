@@ -2,7 +2,7 @@
 /*
  * Reads and writes numbers with units.
  * Does not know which setting has which unit or range: that is the schema's.
- * Called by value.c, address.c, schema.c and dump.c.
+ * Called by value.c, address.c, describe.c and dump.c.
  */
 #include "config/units.h"
 
