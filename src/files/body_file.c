@@ -34,6 +34,7 @@ struct file_body {
     struct store *store;
     struct representation *file;
     uint64_t offset, end;
+    uint64_t lent; /* bytes before `offset` that were given as a range of the file, and may leave */
     enum read_state state;
     bool released;
     void *memory; /* in use from the read to the piece after it: a chunk, or less by malloc(3) */
@@ -157,6 +158,7 @@ static void give_range(struct file_body *body, struct body_piece *out, uint64_t 
         .length = length,
     };
     body->offset += length;
+    body->lent = length;
 }
 
 /*
@@ -228,11 +230,23 @@ static void next_large(struct file_body *body, uint64_t left, struct body_piece 
     give_range(body, out, length);
 }
 
+/* Asked for more: so what was lent has left, from memory. */
+static void note_sent(struct file_body *body)
+{
+    struct store *store = body->store;
+
+    if (body->lent != 0)
+        residency_renew(&store->residency, &body->file->residency, body->offset - body->lent,
+                        body->offset, evix_now_ms(store->loop));
+    body->lent = 0;
+}
+
 static void next_of_file(struct body *base, struct body_piece *out)
 {
     struct file_body *body = EVIX_CONTAINER_OF(base, struct file_body, body);
     uint64_t left = body->end - body->offset;
 
+    note_sent(body);
     if (body->state == READ_DONE) {
         finish_read(body, out);
         return;
@@ -256,6 +270,7 @@ static void take_back_to_file(struct body *base, size_t length)
 
     assert(body->state == READ_NONE && length <= body->offset);
     body->offset -= length;
+    body->lent = 0;
     residency_forget(&body->store->residency, &body->file->residency, body->offset);
 }
 
@@ -302,6 +317,7 @@ void body_file_aim(struct body *base, uint64_t offset, uint64_t length)
     assert(offset <= body->file->size && length <= body->file->size - offset);
     body->offset = offset;
     body->end = offset + length;
+    body->lent = 0;
 }
 
 bool body_file_take(struct body *base, char *memory, size_t room, size_t *taken)

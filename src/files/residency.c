@@ -115,6 +115,15 @@ static struct residency_belief *belief_of(struct residency *residency, struct re
     return &residency->beliefs[(start + window) % RESIDENCY_WINDOWS];
 }
 
+void residency_renew(struct residency *residency, struct residency_file *file, uint64_t from,
+                     uint64_t to, uint64_t now_ms)
+{
+    struct residency_belief *belief = belief_of(residency, file, from / RESIDENCY_WINDOW_BYTES);
+
+    if (belief->file == file->number && from <= belief->from && to >= belief->to)
+        belief->until_ms = now_ms + BELIEVED_MS;
+}
+
 void residency_forget(struct residency *residency, struct residency_file *file, uint64_t at)
 {
     struct residency_belief *belief = belief_of(residency, file, at / RESIDENCY_WINDOW_BYTES);

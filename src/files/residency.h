@@ -14,9 +14,9 @@
 #include <sys/types.h>
 
 /* Files are divided into windows of so many bytes, and one belief is kept of each. */
-#define RESIDENCY_WINDOW_BYTES (2 * 1024 * 1024)
-/* Beliefs at a time: 1 GiB of hot content in 16 KiB. */
-#define RESIDENCY_WINDOWS 512
+#define RESIDENCY_WINDOW_BYTES (1024 * 1024)
+/* Beliefs at a time: 1 GiB of hot content in 32 KiB. */
+#define RESIDENCY_WINDOWS 1024
 
 /* Embedded in what stands for an open file; all zero before the first question. */
 struct residency_file {
@@ -40,6 +40,13 @@ struct residency {
 /* How many bytes from `from` on are in memory: 0 to `to` - `from`, none beyond the window's end. */
 uint64_t residency_length(struct residency *residency, struct residency_file *file, int fd,
                           uint64_t from, uint64_t to, uint64_t now_ms);
+
+/*
+ * A range has just been sent from the page cache, so it was there: if no more than that is believed
+ * of its window, it is believed anew.
+ */
+void residency_renew(struct residency *residency, struct residency_file *file, uint64_t from,
+                     uint64_t to, uint64_t now_ms);
 
 /* Believes nothing of the window that a byte lies in. */
 void residency_forget(struct residency *residency, struct residency_file *file, uint64_t at);

@@ -50,6 +50,14 @@ static bool drop(void)
     return was_there && !is_there;
 }
 
+static void read_all(size_t size)
+{
+    char *all = malloc(size);
+
+    ck_assert_int_eq(pread(fd, all, size, 0), (ssize_t)size);
+    free(all);
+}
+
 START_TEST(as_far_as_the_window)
 {
     const struct {
@@ -57,9 +65,9 @@ START_TEST(as_far_as_the_window)
     } rows[] = {
         {0, 1, 1},
         {0, MIB, MIB},
-        {4097, 2 * MIB, 2 * MIB - 4097},
-        {MIB, 3 * MIB, MIB},
-        {2 * MIB, 4 * MIB, 2 * MIB},
+        {4097, MIB, MIB - 4097},
+        {MIB / 2, 3 * MIB, MIB / 2},
+        {MIB, 4 * MIB, MIB},
         {2 * MIB - 1, 4 * MIB, 1},
         {5 * MIB - 1, 5 * MIB, 1},
     };
@@ -80,20 +88,39 @@ START_TEST(believed_for_a_moment)
 {
     struct residency_file file = {0};
 
-    begin(4 * MIB);
+    begin(2 * MIB);
     if (drop()) {
-        char *all = malloc(4 * MIB);
-
-        ck_assert_int_eq(pread(fd, all, 4 * MIB, 0), 4 * MIB);
-        free(all);
-        ck_assert_uint_eq(residency_length(residency, &file, fd, 0, 2 * MIB, 1000), 2 * MIB);
-        ck_assert_uint_eq(residency_length(residency, &file, fd, 2 * MIB, 4 * MIB, 1000), 2 * MIB);
+        read_all(2 * MIB);
+        ck_assert_uint_eq(residency_length(residency, &file, fd, 0, MIB, 1000), MIB);
+        ck_assert_uint_eq(residency_length(residency, &file, fd, MIB, 2 * MIB, 1000), MIB);
         if (!drop()) /* pages in use for a moment stay */
             goto out;
-        ck_assert_uint_eq(residency_length(residency, &file, fd, 0, MIB, 1099), MIB);
-        ck_assert_uint_eq(residency_length(residency, &file, fd, MIB + 1, 2 * MIB, 1099), MIB - 1);
-        ck_assert_uint_eq(residency_length(residency, &file, fd, 2 * MIB, 4 * MIB, 1099), 2 * MIB);
+        ck_assert_uint_eq(residency_length(residency, &file, fd, 0, MIB / 2, 1099), MIB / 2);
+        ck_assert_uint_eq(residency_length(residency, &file, fd, 4097, MIB, 1099), MIB - 4097);
+        ck_assert_uint_eq(residency_length(residency, &file, fd, MIB, 2 * MIB, 1099), MIB);
         ck_assert_uint_eq(residency_length(residency, &file, fd, 0, MIB, 1100), 0);
+    }
+out:
+    end();
+}
+END_TEST
+
+/* What has left from memory was there; but no more than has left. */
+START_TEST(renewed_by_sending)
+{
+    struct residency_file file = {0};
+
+    begin(2 * MIB);
+    if (drop()) {
+        read_all(2 * MIB);
+        ck_assert_uint_eq(residency_length(residency, &file, fd, 0, MIB, 1000), MIB);
+        residency_renew(residency, &file, 0, MIB, 1090);
+        if (!drop())
+            goto out;
+        ck_assert_uint_eq(residency_length(residency, &file, fd, 0, MIB, 1189), MIB);
+        residency_renew(residency, &file, 0, MIB / 2, 1189);
+        residency_renew(residency, &file, MIB, 2 * MIB, 1189);
+        ck_assert_uint_eq(residency_length(residency, &file, fd, 0, MIB, 1190), 0);
     }
 out:
     end();
@@ -130,17 +157,14 @@ START_TEST(no_belief_of_anothers)
 
     begin(2 * MIB);
     if (drop()) {
-        char *all = malloc(2 * MIB);
-
-        ck_assert_int_eq(pread(fd, all, 2 * MIB, 0), 2 * MIB);
-        free(all);
-        ck_assert_uint_eq(residency_length(residency, &file, fd, 0, 2 * MIB, 1000), 2 * MIB);
+        read_all(2 * MIB);
+        ck_assert_uint_eq(residency_length(residency, &file, fd, 0, MIB, 1000), MIB);
         if (!drop()) /* pages in use for a moment stay */
             goto out;
-        ck_assert_uint_eq(residency_length(residency, &other, fd, 0, 2 * MIB, 1000), 0);
+        ck_assert_uint_eq(residency_length(residency, &other, fd, 0, MIB, 1000), 0);
         uint64_t far = RESIDENCY_WINDOWS * (uint64_t)RESIDENCY_WINDOW_BYTES;
         ck_assert_uint_eq(residency_length(residency, &file, fd, far, far + 1, 1000), 0);
-        ck_assert_uint_eq(residency_length(residency, &file, fd, 0, 2 * MIB, 1000), 0);
+        ck_assert_uint_eq(residency_length(residency, &file, fd, 0, MIB, 1000), 0);
     }
 out:
     end();
@@ -170,6 +194,7 @@ int main(void)
 
     tcase_add_test(tcase, as_far_as_the_window);
     tcase_add_test(tcase, believed_for_a_moment);
+    tcase_add_test(tcase, renewed_by_sending);
     tcase_add_test(tcase, grows_while_it_is_believed);
     tcase_add_test(tcase, no_belief_of_anothers);
     tcase_add_test(tcase, reads_from_memory_alone);
