@@ -225,7 +225,7 @@ class MinimumRate(Site):
 class Standstill(Site):
     """A worker that is stopped for a while: by a debugger, a frozen container, a sleeping machine."""
 
-    SETTINGS = {"timeouts": {"head": 2, "keep_alive": 2, "body": 2}}
+    SETTINGS = {"timeouts": {"head": 2.5, "keep_alive": 2.5, "body": 2.5}}
 
     def sleep_through(self, pid, while_stopped):
         os.kill(pid, signal.SIGSTOP)
@@ -236,7 +236,7 @@ class Standstill(Site):
             os.kill(pid, signal.SIGCONT)
 
     def test_requests_of_that_time_and_soon_after_are_answered(self):
-        connections = [Connection(self.address) for _ in range(20)]
+        connections = [Connection(self.address) for _ in range(8)]
         upload, half = Connection(self.address), Connection(self.address)
         every = [*connections, upload, half]
         for connection in every:
