@@ -133,7 +133,6 @@ int auth_realm(struct auth *auth, const char *path, struct auth_realm **out)
 {
     size_t length = strlen(path);
     struct auth_realm *realm = auth->realms;
-    int error;
 
     while (realm != NULL && strcmp(realm->path, path) != 0)
         realm = realm->next;
@@ -154,9 +153,14 @@ int auth_realm(struct auth *auth, const char *path, struct auth_realm **out)
     realm->next = auth->realms;
     auth->realms = realm;
     *out = realm;
-    say_problems(realm);
-    error = realm->file->error;
-    return error;
+    if (auth->speaks)
+        say_problems(realm);
+    return 0;
+}
+
+int auth_realm_error(const struct auth_realm *realm)
+{
+    return realm->file->error;
 }
 
 /* ---- waiting ----------------------------------------------------------------------------- */

@@ -44,8 +44,14 @@ int auth_new(struct auth **out, struct evix_loop *loop, bool speaks);
 /* Frees it; the loop must have been freed before, since a thread may be at work. NULL is fine. */
 void auth_free(struct auth **auth);
 
-/* The realm of a file, which is read now: 0 or a negative errno, and what is wrong was logged. */
+/*
+ * The realm of a file, which is read now. A file that cannot be read lets nobody in, which is
+ * logged; one place's file must not keep all the others from being served. 0 or -ENOMEM.
+ */
 int auth_realm(struct auth *auth, const char *path, struct auth_realm **out);
+
+/* 0, or the negative errno for which the file could not be read when it was looked at last. */
+int auth_realm_error(const struct auth_realm *realm);
 
 /* Whether the credentials are right: at once if that is known, else later by `fn`. */
 enum auth_verdict auth_ask(struct auth_wait *wait, struct auth_realm *realm,

@@ -59,7 +59,9 @@ static void on_verdict(struct auth_wait *wait, enum auth_verdict verdict)
         exchange->is_authenticated = true;
         exchange_handle_late(exchange);
     } else if (verdict == AUTH_DENIED) {
-        challenge(exchange, "the name or the password is wrong");
+        challenge(exchange, auth_realm_error(exchange->route->realm) != 0
+                                ? "nobody is let in, since the file of users cannot be read"
+                                : "the name or the password is wrong");
     } else {
         turn_away(exchange);
     }

@@ -3,12 +3,13 @@
 
 import base64
 import os
+import signal
 import tempfile
 import unittest
 
 import suite
 import tree
-from evixd import Daemon, TestCase, configuration, host, run, wait_until
+from evixd import Daemon, TestCase, children, configuration, host, run, wait_until
 from wire import Connection, exchange, fetch, request
 
 # Of "secret"; of "pässwörd €"; of "a:b:c"; of "".
@@ -266,28 +267,41 @@ class Changes(Site):
 
 class Start(unittest.TestCase):
     def test_a_file_that_workers_cannot_read(self):
-        """Nothing is served that was to be protected."""
+        """Nobody is let in by it until it can be read; all else is served."""
         if os.getuid() != 0 or not HAS_CRYPT:
             self.skipTest("only root can drop its rights, and libcrypt is needed")
         with tempfile.TemporaryDirectory() as root:
             os.chmod(root, 0o755)
             users = tree.write(root, "users", USERS)
             os.chmod(users, 0o600)
-            tree.write(root, "www/x", "x")
-            config = configuration(user="nobody", hosts=[host(
-                root + "/www", {"path": "/", "auth": {"users": users}})])
-            path = tree.write(root, "conf", config.encode())
-            result = run("-c", path, "-w", "1")
-            self.assertEqual(result.returncode, 2)
-            self.assertIn("users: cannot be read", result.stderr)
-            os.chmod(users, 0o644)
-            daemon = Daemon(config=config, expect=["left out"])
+            for name in ("www/x", "www/vault/x"):
+                tree.write(root, name, name)
+            config = configuration(
+                user="nobody",
+                hosts=[host(root + "/www", {"path": "/vault/", "auth": {"users": users}})])
+            daemon = Daemon(config=config, expect=["users: cannot be read", "left out"])
             os.chmod(daemon.folder, 0o755)
+
+            def status(user="alice"):
+                return fetch(daemon.address, "/vault/x", fields=[basic(user, "secret")]).status
+
             with daemon:  # without its rights, behind the filter of system calls
+                self.assertEqual(fetch(daemon.address, "/x").body, b"www/x")
+                self.assertEqual(fetch(daemon.address, "/vault/x").status, 401)
+                self.assertEqual(status(), 401)
+                daemon.log.wait("nobody is let in, since the file of users cannot be read")
+                os.chmod(users, 0o644)
                 for user in ("alice", "bob", "carol"):
-                    response = fetch(daemon.address, "/x", fields=[basic(user, "secret")])
-                    self.assertEqual(response.status, 200, user)
-                self.assertEqual(fetch(daemon.address, "/x").status, 401)
+                    self.assertEqual(status(user), 200, user)
+                self.assertEqual(fetch(daemon.address, "/vault/x").status, 401)
+                os.chmod(users, 0o600)
+                wait_until(lambda: status() == 401, "alice is let in no more")
+                worker, = children(daemon.process.pid)
+                os.kill(worker, signal.SIGKILL)  # a successor finds the file as it is now
+                daemon.expect.append("ended by signal")
+                wait_until(lambda: children(daemon.process.pid) not in ([], [worker]), "a successor")
+                self.assertEqual(fetch(daemon.address, "/x").body, b"www/x")
+                self.assertEqual(status(), 401)
 
 
 if __name__ == "__main__":
