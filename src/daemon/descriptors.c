@@ -15,6 +15,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -35,6 +36,12 @@ int descriptors_fill_standard(void)
     }
 }
 
+/* Root may, up to fs.nr_open. */
+static bool raise_both(rlim_t wanted)
+{
+    return setrlimit(RLIMIT_NOFILE, &(struct rlimit){wanted, wanted}) == 0;
+}
+
 void descriptors_raise_limit(uint64_t connections, size_t listeners)
 {
     struct rlimit limit;
@@ -42,6 +49,8 @@ void descriptors_raise_limit(uint64_t connections, size_t listeners)
         return;
     rlim_t needed = connections + listeners + SPARE_DESCRIPTORS;
     rlim_t wanted = needed + connections;
+    if (limit.rlim_max < wanted && raise_both(wanted))
+        return;
     if (limit.rlim_max < needed)
         log_event(LOG_LEVEL_WARNING,
                   "limits.connections = %" PRIu64 " needs %" PRIu64 " descriptors, but the hard "

@@ -8,7 +8,6 @@ import time
 import suite
 import tree
 from evixd import Daemon, TestCase, children, configuration, host, wait_until
-from suite import TIME_SCALE
 from wire import Connection, WireError, fetch, request
 
 SIZE = 24 << 20
@@ -25,7 +24,8 @@ class Site(TestCase):
     def make(cls, shutdown=10, workers=1, **options):
         return Daemon(config=configuration(
             hosts=[host(cls.root, {"path": "/"}, {"path": "/echo", "handler": "echo"})],
-            timeouts={"shutdown": shutdown, "keep_alive": 30},
+            timeouts={"shutdown": shutdown, "keep_alive": 600, "send": 600},
+            limits={"min_rate": 0},
         ), workers=workers, **options)
 
     def running(self, **options):
@@ -57,16 +57,14 @@ class Graceful(Site):
         daemon.stop()  # it is on its way already; checks status and log
 
     def test_idle_connections_are_closed_at_once(self):
-        daemon = self.running()
+        daemon = self.running(shutdown=600)
         idle = Connection(daemon.address)
         idle.send(request("/small.bin"))
         idle.read_response()
         fresh = Connection(daemon.address)
-        started = time.monotonic()
         daemon.send_signal(signal.SIGTERM)
         self.assertEqual(idle.read_to_end(), b"")
-        daemon.wait()
-        self.assertLess(time.monotonic() - started, 5 * TIME_SCALE)
+        daemon.wait(60)
         idle.close()
         fresh.close()
 
@@ -118,33 +116,27 @@ class Graceful(Site):
         daemon.stop()
 
     def test_the_deadline_holds(self):
-        """Timeouts.shutdown: a client that takes nothing cannot hold us up."""
+        """Timeouts.shutdown: a client that takes nothing, for ever if it may, cannot hold us up."""
         daemon = self.running(shutdown=0.5)
         self.downloading(daemon)
         started = time.monotonic()
         daemon.send_signal(signal.SIGTERM)
-        self.assertEqual(daemon.wait(), 0)
-        took = time.monotonic() - started
-        self.assertGreater(took, 0.3)
-        self.assertLess(took, 5 * TIME_SCALE)
+        self.assertEqual(daemon.wait(60), 0)
+        self.assertGreater(time.monotonic() - started, 0.3)
 
 
 class AtOnce(Site):
     def test_int(self):
-        daemon = self.running()
+        daemon = self.running(shutdown=600)
         self.downloading(daemon)
-        started = time.monotonic()
-        daemon.stop(signal.SIGINT)
-        self.assertLess(time.monotonic() - started, 3 * TIME_SCALE)
+        daemon.stop(signal.SIGINT, timeout=60)
 
     def test_second_term(self):
-        daemon = self.running(shutdown=60)
+        daemon = self.running(shutdown=600)
         self.downloading(daemon)
         daemon.send_signal(signal.SIGTERM)
         self.wait_for_stopping(daemon)
-        started = time.monotonic()
-        daemon.stop(signal.SIGTERM)
-        self.assertLess(time.monotonic() - started, 3 * TIME_SCALE)
+        daemon.stop(signal.SIGTERM, timeout=60)
 
     def test_workers_are_gone_too(self):
         daemon = self.running(workers=3)

@@ -7,10 +7,13 @@
 
 #include <check.h>
 #include <fcntl.h>
+#include <linux/capability.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -113,9 +116,20 @@ static rlim_t soft_limit(void)
     return limit.rlim_cur;
 }
 
+/* As most programs are started. */
+static void give_resource_capability_up(void)
+{
+    struct __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
+    struct __user_cap_data_struct data[2];
+    ck_assert_int_eq(syscall(SYS_capget, &header, data), 0);
+    data[0].effective &= ~(1u << CAP_SYS_RESOURCE);
+    ck_assert_int_eq(syscall(SYS_capset, &header, data), 0);
+}
+
 START_TEST(soft_limit_follows_the_connections)
 {
     log_set_sink(on_line, NULL);
+    give_resource_capability_up();
     rlim_t hard = lower_soft_limit(256);
     descriptors_raise_limit(20, 1);
     ck_assert_uint_eq(soft_limit(), 256); /* it was enough */
@@ -134,6 +148,7 @@ START_TEST(low_hard_limit_is_warned_of)
 {
     char expected[64];
     log_set_sink(on_line, NULL);
+    give_resource_capability_up();
     rlim_t hard = lower_soft_limit(256);
     if (hard == RLIM_INFINITY)
         return; /* nothing is too much for it */
@@ -146,6 +161,22 @@ START_TEST(low_hard_limit_is_warned_of)
 }
 END_TEST
 
+/* With the right to, the hard limit is no limit; without it, it is warned of. */
+START_TEST(hard_limit_is_raised_where_it_may)
+{
+    struct rlimit limit;
+    rlim_t wanted = 2 * 2000 + 2 + 128;
+    log_set_sink(on_line, NULL);
+    ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &limit), 0);
+    bool may = limit.rlim_max >= wanted;
+    ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &(struct rlimit){256, 512}), 0);
+    may = may && setrlimit(RLIMIT_NOFILE, &(struct rlimit){256, 513}) == 0;
+    descriptors_raise_limit(2000, 2);
+    ck_assert_uint_eq(soft_limit(), may ? wanted : 512);
+    ck_assert_int_eq(last_line[0] == '\0', may);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("descriptors");
@@ -154,6 +185,7 @@ int main(void)
     tcase_add_test(tests, closed_standard_descriptors_are_filled);
     tcase_add_test(tests, soft_limit_follows_the_connections);
     tcase_add_test(tests, low_hard_limit_is_warned_of);
+    tcase_add_test(tests, hard_limit_is_raised_where_it_may);
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);
     srunner_set_fork_status(runner, CK_FORK); /* limits and the like stay in each test */
