@@ -41,6 +41,7 @@ EXTRA_DIST += \
 	scripts/wrk/ranges.lua \
 	scripts/wrk/readme \
 	scripts/wrk/report.lua \
+	scripts/wrk/respawn \
 	scripts/wrk/results/c10k.svg \
 	scripts/wrk/results/c10k.txt \
 	scripts/wrk/results/coldisk.svg \
