@@ -269,6 +269,14 @@ class Workers(Site):
         self.assertEqual(prometheus.value(families, "evixd_worker_requests_total"),
                          prometheus.value(families, "evixd_requests_total"))
 
+    def test_shares_are_told(self):
+        """Who hears of a worker that is idle while others are busy can do something about it."""
+        for _ in range(80):
+            fetch(self.address, "/small.txt")
+        shares = [worker["requests"] for worker in self.object()["workers"]]
+        self.assertEqual(len(shares), 2)
+        self.assertGreater(min(shares), 0)
+
     def test_any_worker_tells_of_all(self):
         """Whoever answers, the totals are those of all."""
         last = -1

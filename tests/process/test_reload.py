@@ -14,7 +14,7 @@ import unittest
 
 import suite
 import tree
-from evixd import children, descriptors, host, memory_bytes, wait_until
+from evixd import children, cpu_seconds, descriptors, host, memory_bytes, wait_until
 from load import FILES, Load, write_files
 from rewritten import RewrittenCase
 from wire import Connection, WireError, fetch, request
@@ -156,6 +156,31 @@ class Connections(Site):
             idle.expect_end()
         after = self.wait_for_workers(daemon, 1)
         self.assertNotEqual(before, after)
+        daemon.stop()
+
+    def test_waiting_ones_cost_the_former_workers_nothing(self):
+        """However many are in the middle of a request: nobody asks again and again whether one is done."""
+        daemon = self.running()
+        former, = self.wait_for_workers(daemon, 1)
+        head = request("/small.bin")
+        clients = [Connection(daemon.address) for _ in range(150)]
+        for client in clients:
+            self.addCleanup(client.close)
+            client.send(head[:-2])
+        # Served after them, in one queue: when this one is answered, all have begun.
+        self.assertEqual(fetch(daemon.address, "/empty.bin").status, 200)
+        self.reload(daemon)
+        wait_until(lambda: len(children(daemon.process.pid)) == 2, "the former one stays")
+        before = cpu_seconds(former)
+        for _ in range(100):
+            self.assertEqual(fetch(daemon.address, "/middle.bin").status, 200)
+        self.assertLess(cpu_seconds(former) - before, 0.1 * suite.TIME_SCALE)
+        for client in clients:
+            client.send(head[-2:])
+            answer = client.read_response()
+            self.assertEqual(answer.status, 200)
+            self.assertFalse(answer.keeps_alive)
+        self.wait_for_workers(daemon, 1)
         daemon.stop()
 
     def test_download_in_flight_is_finished(self):

@@ -140,6 +140,20 @@ class Quick(TestCase):
                 for _ in range(8):
                     self.assertEqual(fetch(daemon.address, "/").status, 200)
 
+    def test_backlog_that_the_kernel_cuts_is_said(self):
+        with open("/proc/sys/net/core/somaxconn", encoding="ascii") as file:
+            most = int(file.read())
+        if most >= 65535:
+            self.skipTest("the kernel allows any backlog")
+        config = configuration(
+            hosts=[host(self.root, {"path": "/"})],
+            listen=[{"address": "127.0.0.1:0", "backlog": most + 1}],
+        )
+        warning = "backlog = %d is cut to net.core.somaxconn = %d" % (most + 1, most)
+        with Daemon(config=config, expect=[warning]) as daemon:
+            daemon.log.wait(warning)
+            self.assertEqual(fetch(daemon.address, "/").body, b"index")
+
     def test_closed_standard_streams(self):
         """A descriptor of a client must never become standard error."""
         folder = self.folder()

@@ -5,6 +5,8 @@ import os
 import re
 import resource
 import signal
+import socket
+import struct
 
 import suite
 import tree
@@ -12,6 +14,12 @@ from evixd import Daemon, TestCase, children, configuration, cpu_seconds, host, 
 from wire import Connection, WireError, fetch, request
 
 DIED = [r"worker \d+ .*(signal|killed|SIG)", r"successor starts"]
+
+
+def retransmits(client):
+    """Segments that were sent once more, by tcp_info of the kernel: tcpi_total_retrans."""
+    info = client.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 104)
+    return struct.unpack_from("I", info, 100)[0]
 
 
 class Site(TestCase):
@@ -62,6 +70,21 @@ class Respawn(Site):
             for client in clients:
                 self.assertEqual(client.read_response().body, b"small")
                 client.close()
+
+    def test_a_burst_fits_into_the_queue(self):
+        """Not one is asked to try again a second later, which is seen as a long wait now and then."""
+        with self.make() as daemon:
+            pid, = daemon.worker_pids
+            os.kill(pid, signal.SIGSTOP)
+            clients = [Connection(daemon.address) for _ in range(400)]
+            again = [client for client in clients if retransmits(client.socket)]
+            for client in clients:
+                self.addCleanup(client.close)
+                client.send(request("/small.bin"))
+            os.kill(pid, signal.SIGCONT)
+            for client in clients:
+                self.assertEqual(client.read_response().body, b"small")
+            self.assertEqual(again, [])
 
     def test_the_others_go_on(self):
         with self.make(workers=3) as daemon:
