@@ -371,4 +371,4 @@ class Alone(Site):
 
 
 if __name__ == "__main__":
-    suite.main(limit=180)
+    suite.main(limit=120 + 6 * UPGRADES + DOWNLOAD_MIB)
