@@ -58,6 +58,14 @@ class Process:
         self.send_signal(signal.SIGKILL)
 
 
+def is_ours(pid):
+    """Whether it has ended, and was left to us; it is reaped then."""
+    try:
+        return os.waitpid(pid, os.WNOHANG)[0] == pid
+    except ChildProcessError:
+        return False
+
+
 class Site(RewrittenCase):
     @classmethod
     def setUpClass(cls):
@@ -220,6 +228,25 @@ class Failures(Site):
         tree.replace(path, tree.read(EVIXD))
         os.chmod(path, 0o755)
         self.assertEqual(self.upgrade(daemon).wait(60 * TIME_SCALE), 0)
+        daemon.stop()
+
+    def test_former_one_dies_while_the_new_one_starts(self):
+        """It serves all the same, and who connects meanwhile waits for it."""
+        daemon, path = self.program()
+        daemon.expect.append("the master is gone")
+        tree.replace(path, b"#!/bin/sh\nkill -STOP $$\nexec %s \"$@\"\n" % EVIXD.encode())
+        os.chmod(path, 0o755)
+        daemon.send_signal(signal.SIGUSR2)
+        new, between = self.stopped_program(daemon), children(daemon.process.pid)
+        daemon.process.send_signal(signal.SIGKILL)
+        daemon.process.wait(60 * TIME_SCALE)
+        for pid in between:  # the workers and what attends the new one, which follow
+            wait_until(lambda: not os.path.exists("/proc/%d" % pid) or is_ours(pid), "%d ends" % pid)
+        with Connection(daemon.address, timeout=60) as connection:
+            connection.send(request("/small.bin"))
+            os.kill(new, signal.SIGCONT)
+            self.assertEqual(connection.read_response().status, 200)
+        daemon.process = Process(new, daemon.process)
         daemon.stop()
 
     def stopped_program(self, daemon):
