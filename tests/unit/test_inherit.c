@@ -78,6 +78,14 @@ static struct sockets *make_table(unsigned count)
     return sockets;
 }
 
+/* Its sockets are whoever's has found them. */
+static void free_table(struct sockets *sockets)
+{
+    free(sockets->listeners[0].fds);
+    free(sockets->listeners);
+    free(sockets);
+}
+
 static int open_stream(int pair[2])
 {
     ck_assert_int_eq(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair), 0);
@@ -116,12 +124,14 @@ START_TEST(what_is_left_is_found)
     inherit_close(&found);
     ck_assert(!is_open(before->fds[0]) && !is_open(pair[1]));
     inherit_close(&found); /* twice is fine */
+    free_table(left);
 }
 END_TEST
 
 START_TEST(report_is_a_number_a_listener)
 {
-    struct inheritance inheritance = {.sockets = *make_table(4)};
+    struct sockets *left = make_table(4);
+    struct inheritance inheritance = {.sockets = *left};
     int pair[2];
     uint32_t kept = 0;
     inheritance.stream_fd = open_stream(pair);
@@ -132,6 +142,7 @@ START_TEST(report_is_a_number_a_listener)
     ck_assert_int_lt(recv(pair[0], &kept, sizeof(kept), MSG_DONTWAIT), 0);
     close(pair[0]);
     inherit_report(&inheritance); /* to nobody: no signal, no failure */
+    free_table(left);
 }
 END_TEST
 
@@ -259,6 +270,7 @@ START_TEST(one_that_is_missing)
     close(left->listeners[0].fds[1]);
     expect_refusal(-EBADF);
     ck_assert(!is_open(first));
+    free_table(left);
 }
 END_TEST
 
