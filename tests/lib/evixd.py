@@ -283,12 +283,13 @@ class Daemon:
         self.close()
 
     def close(self):
-        if self.process:
-            self.log.join(5)
-            self.process.stderr.close()
-            if self.output:
-                self.output.join(5)
-                self.process.stdout.close()
+        readers = [(self.log, self.process.stderr)] if self.process else []
+        if self.process and self.output:
+            readers.append((self.output, self.process.stdout))
+        for reader, stream in readers:
+            reader.join(5)
+            if not reader.is_alive():  # else somebody has it still, and to close it would wait for that
+                stream.close()
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def check_log(self):

@@ -66,6 +66,15 @@ def is_ours(pid):
         return False
 
 
+def end(pid):
+    """Whatever became of it."""
+    try:
+        os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
+    except (ProcessLookupError, ChildProcessError):
+        pass
+
+
 class Site(RewrittenCase):
     @classmethod
     def setUpClass(cls):
@@ -258,7 +267,9 @@ class Failures(Site):
                             return pid
             return None
 
-        return wait_until(find, "the new program")
+        found = wait_until(find, "the new program")
+        self.addCleanup(end, found)
+        return found
 
     def assert_told_to_stop(self, pid):
         """The signal waits for it, as all do until a program is ready for them."""
