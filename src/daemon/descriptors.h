@@ -14,8 +14,9 @@
 __attribute__((warn_unused_result)) int descriptors_fill_standard(void);
 
 /*
- * Raises the soft limit for a worker with this many connections, and the hard one where we may: each
- * may hold a file beside its socket. Warns if the hard limit does not even allow for the sockets.
+ * Raises the soft limit for a worker with this many connections, and the hard one where we may:
+ * each may hold a file beside its socket. Warns if the hard limit does not even allow for the
+ * sockets.
  */
 void descriptors_raise_limit(uint64_t connections, size_t listeners);
 
