@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Tests that write the configuration anew while the daemon runs, and then tell it."""
 
+import tree
 from evixd import BACKEND, Daemon, TestCase, configuration, host
 from load import write_files
 
@@ -34,5 +35,5 @@ class RewrittenCase(TestCase):
         return daemon
 
     def write(self, daemon, **settings):
-        with open(daemon.config_path, "w", encoding="utf-8") as file:
-            file.write(self.text(**settings))
+        """At once: a reload that is still to come must not find it by halves."""
+        tree.replace(daemon.config_path, self.text(**settings).encode())
