@@ -129,7 +129,8 @@ class Fields(Served):
     def test_an_error_has_metadata_of_its_own(self):
         """Nothing of the file before it on the same connection."""
         with Connection(self.address) as connection:
-            connection.send(request("/size-100.bin") + request("/none"))
+            connection.send(request("/size-100.bin") +
+                            request("/none", fields=["Accept: text/html"]))
             self.assertEqual(connection.read_response().status, 200)
             error = connection.read_response()
         self.assertEqual(error.status, 404)

@@ -6,8 +6,10 @@ checks the exit status, that no sanitizer complained, and that the error log hol
 the test did not announce.
 """
 
+import contextlib
 import ctypes
 import errno
+import fcntl
 import os
 import re
 import resource
@@ -28,6 +30,7 @@ BACKEND = os.environ.get("BACKEND", "epoll")
 # The kernel kills the daemon with the test; what a test that was itself killed leaves is nothing.
 _LIBC = ctypes.CDLL(None, use_errno=True)
 _PR_SET_PDEATHSIG = 1
+_F_SETPIPE_SZ, _LOG_PIPE_BYTES = 1031, 1 << 20
 
 LISTENING = re.compile(r"(?:listening|echo) on (?P<url>\S+)")
 SERVING = re.compile(r"^Serving .* on (?P<url>http://\S+?)/?$")
@@ -226,6 +229,9 @@ class Daemon:
             self.command, stdin=subprocess.DEVNULL, stdout=self.stdout, stderr=subprocess.PIPE,
             env=self.env, preexec_fn=before_exec, cwd=self.folder, pass_fds=self.pass_fds,
         )
+        # What is said at once for thousands of requests finds room, however late we come to read.
+        with contextlib.suppress(OSError):
+            fcntl.fcntl(self.process.stderr, _F_SETPIPE_SZ, _LOG_PIPE_BYTES)
         self.log = _Reader(self.process.stderr)
         self.output = _Reader(self.process.stdout) if self.process.stdout else None
         try:
