@@ -10,6 +10,7 @@ PROCESS_MODULES = \
 	tests/process/test_privileges \
 	tests/process/test_reload \
 	tests/process/test_rotation \
+	tests/process/test_run \
 	tests/process/test_signals \
 	tests/process/test_site \
 	tests/process/test_start \

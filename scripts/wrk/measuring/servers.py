@@ -17,7 +17,11 @@ DESCRIPTORS = 16384
 
 def built(variable, *path):
     """A program of this tree: where the environment says, else in the build folder."""
-    return os.environ.get(variable, os.path.join(TOP, "build", *path))
+    program = os.environ.get(variable, os.path.join(TOP, "build", *path))
+    if not os.path.exists(program):
+        sys.exit(f"{program} is not there: `make {'/'.join(path)}` in the build folder makes it, "
+                 f"{variable} names another")
+    return program
 
 
 def write(work, name, text):
