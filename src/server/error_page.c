@@ -148,14 +148,17 @@ static struct http_text make(int status, enum error_form form)
 /* ---- finding ----------------------------------------------------------------------------- */
 
 /* A program that takes anything shows it to a person as it comes: in a terminal, or in a log. */
-static bool takes_anything(const struct http_text *accept)
+static bool takes_anything(const struct http_request *request)
 {
-    return accept == NULL || http_text_equal(*accept, HTTP_TEXT("*/*"));
+    const struct http_text *accept = http_request_field(request, HTTP_FIELD_ACCEPT);
+
+    return accept == NULL || (http_text_equal(*accept, HTTP_TEXT("*/*")) &&
+                              !http_request_field_is_repeated(request, HTTP_FIELD_ACCEPT));
 }
 
 enum error_form error_page_form(const struct http_request *request)
 {
-    if (takes_anything(http_request_field(request, HTTP_FIELD_ACCEPT)))
+    if (takes_anything(request))
         return ERROR_TEXT;
     if (http_accept_prefers_json(request))
         return ERROR_JSON;

@@ -71,6 +71,9 @@ static const struct {
     {"image/png", ERROR_TEXT},
     {"text/html;q=0", ERROR_TEXT},
     {"", ERROR_TEXT},
+    {"*/*\r\nAccept: text/html", ERROR_HTML}, /* lines are one list (RFC 9110 5.3) */
+    {"*/*\r\nAccept: application/json, text/html;q=0.5", ERROR_JSON},
+    {"*/*\r\nAccept: image/png", ERROR_TEXT},
 };
 
 START_TEST(forms)
