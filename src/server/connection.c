@@ -165,9 +165,10 @@ void connection_abort(struct connection *connection)
  */
 static void end(struct connection *connection)
 {
-    /* Of a worker that ends a client knows nothing yet, unless it said itself that it is done. */
-    bool may_have_sent = connection->worker->is_stopping && !connection->is_waived;
-    bool is_unread = connection->is_refused || connection->input_length != 0 || may_have_sent;
+    /* That this was its last request a client knows when it has read so, unless it said it itself:
+       another one may be on its way, or be sent while the response is still waiting to leave. */
+    bool may_send = !connection->is_waived;
+    bool is_unread = connection->is_refused || connection->input_length != 0 || may_send;
 
     if (connection->input_ended) {
         close_now(connection);

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: MIT
 """Persistent connections: keep-alive, pipelining, half-close, HTTP/1.0 (RFC 9112 9)."""
 
+import json
 import os
 
 import suite
 import tree
-from evixd import Daemon, TestCase, configuration, host, memory_bytes
+from evixd import Daemon, TestCase, configuration, host, memory_bytes, wait_until
 from wire import Connection, WireError, exchange, fetch, request
 
 # A sanitizer keeps what was freed, to notice its use; where memory is measured, that would count.
@@ -298,6 +299,24 @@ class Exact(Site):
                 for number in (1, 2, 3):
                     connection.send(request("/small.bin"))
                     self.assertEqual(connection.read_response().keeps_alive, number < 3)
+                connection.expect_end()
+
+    def test_what_follows_the_last_of_a_limit_does_not_destroy_it(self):
+        """9.6: who has not read `close` yet may send another request, also when all is answered."""
+        with Daemon(config=configuration(
+            hosts=[host(self.root, {"path": "/"}, {"path": "/status", "handler": "status"})],
+            limits={"requests_per_connection": 1},
+        )) as daemon:
+            def is_sent():
+                found = json.loads(fetch(daemon.address, "/status/json").body)
+                return found["connections"]["sending"] == 0
+
+            with Connection(daemon.address, receive_buffer=4096) as connection:
+                connection.send(request("/medium.bin"))
+                connection.buffer += connection.receive(1)
+                wait_until(is_sent, "the rest of the answer waits in the kernel")
+                connection.send(request("/small.bin"))
+                self.assertTrue(connection.read_response().body == self.medium)
                 connection.expect_end()
 
 
