@@ -13,6 +13,7 @@
 #include "log/log.h"
 #include "server/handler.h"
 #include "server/http1_response.h"
+#include "server/poison.h"
 #include "server/worker_state.h"
 
 /* Content that nobody wants is read and dropped up to this; beyond it the connection ends. */
@@ -25,19 +26,24 @@
 
 /* ---- exchanges --------------------------------------------------------------------------- */
 
+static struct exchange *unpool(struct worker *worker)
+{
+    struct exchange *exchange = worker->free_exchanges;
+
+    ASAN_UNPOISON_MEMORY_REGION(exchange, sizeof(*exchange));
+    worker->free_exchanges = exchange->next;
+    worker->free_exchange_count--;
+    return exchange;
+}
+
 static struct exchange *exchange_get(struct connection *connection)
 {
     struct worker *worker = connection->worker;
-    struct exchange *exchange = worker->free_exchanges;
+    struct exchange *exchange =
+        worker->free_exchanges != NULL ? unpool(worker) : malloc(sizeof(*exchange));
 
-    if (exchange == NULL) {
-        exchange = malloc(sizeof(*exchange));
-        if (exchange == NULL)
-            return NULL;
-    } else {
-        worker->free_exchanges = exchange->next;
-        worker->free_exchange_count--;
-    }
+    if (exchange == NULL)
+        return NULL;
     memset(exchange, 0, sizeof(*exchange));
     exchange->worker = worker;
     exchange->carrier = connection;
@@ -59,16 +65,13 @@ void http1_exchange_put(struct exchange *exchange)
     exchange->next = worker->free_exchanges;
     worker->free_exchanges = exchange;
     worker->free_exchange_count++;
+    ASAN_POISON_MEMORY_REGION(exchange, sizeof(*exchange));
 }
 
 void http1_pool_fini(struct worker *worker)
 {
-    while (worker->free_exchanges != NULL) {
-        struct exchange *exchange = worker->free_exchanges;
-
-        worker->free_exchanges = exchange->next;
-        free(exchange);
-    }
+    while (worker->free_exchanges != NULL)
+        free(unpool(worker));
 }
 
 /* Once the request is here and the response queued, the next request may come. */
@@ -328,8 +331,9 @@ static size_t take_content(struct connection *connection, const char *data, size
         taken = take_counted(exchange, data, length);
     else
         taken = take_chunked(connection, exchange, data, length);
-    if (!exchange->is_received && !exchange->wants_content && exchange->content_bytes > SKIP_BYTES)
-        refuse_rest(connection, exchange);
+    if (http1_awaits_content(connection) && !exchange->wants_content &&
+        exchange->content_bytes > SKIP_BYTES)
+        refuse_rest(connection, exchange); /* it is still there: what was taken may have ended it */
     return taken;
 }
 

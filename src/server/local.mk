@@ -70,6 +70,7 @@ src_server_libserver_a_SOURCES = \
 	src/server/password.h \
 	src/server/password_file.c \
 	src/server/password_file.h \
+	src/server/poison.h \
 	src/server/precondition.c \
 	src/server/precondition.h \
 	src/server/route.c \

@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "server/poison.h"
+
 /* As many idle ones are kept as a burst on one worker plausibly needs at a time. */
 #define POOL_KEEPS 64
 
@@ -18,15 +20,22 @@ struct output_block {
     char memory[];
 };
 
-struct output *output_get(struct output_pool *pool)
+static struct output *unpool(struct output_pool *pool)
 {
     struct output *output = pool->free;
 
-    if (output != NULL) {
-        pool->free = output->next_free;
-        pool->free_count--;
-        return output;
-    }
+    ASAN_UNPOISON_MEMORY_REGION(output, sizeof(*output));
+    pool->free = output->next_free;
+    pool->free_count--;
+    return output;
+}
+
+struct output *output_get(struct output_pool *pool)
+{
+    struct output *output;
+
+    if (pool->free != NULL)
+        return unpool(pool);
     output = malloc(sizeof(*output));
     if (output != NULL) {
         memset(output, 0, offsetof(struct output, buffer));
@@ -47,17 +56,13 @@ void output_put(struct output_pool *pool, struct output *output)
     output->next_free = pool->free;
     pool->free = output;
     pool->free_count++;
+    ASAN_POISON_MEMORY_REGION(output, sizeof(*output));
 }
 
 void output_pool_fini(struct output_pool *pool)
 {
-    while (pool->free != NULL) {
-        struct output *output = pool->free;
-
-        pool->free = output->next_free;
-        free(output);
-    }
-    pool->free_count = 0;
+    while (pool->free != NULL)
+        free(unpool(pool));
 }
 
 void output_reset(struct output *output)

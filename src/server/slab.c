@@ -10,20 +10,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-/* Whoever touches an item that was given back is found by the sanitizer, as after free(3). */
-#if defined(__SANITIZE_ADDRESS__)
-#define HAS_ASAN 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define HAS_ASAN 1
-#endif
-#endif
-#ifdef HAS_ASAN
-#include <sanitizer/asan_interface.h>
-#else
-#define ASAN_POISON_MEMORY_REGION(address, size)   ((void)(address), (void)(size))
-#define ASAN_UNPOISON_MEMORY_REGION(address, size) ((void)(address), (void)(size))
-#endif
+#include "server/poison.h"
 
 struct slab_item {
     struct slab_item *next;
