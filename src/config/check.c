@@ -156,14 +156,14 @@ static void check_hosts(struct loader *loader)
         check_names(loader, &hosts[i]);
 }
 
-static void check_something_to_serve(struct loader *loader)
+static void check_something_to_serve(struct loader *loader, const config_setting_t *root)
 {
     const struct config *config = loader->config;
     bool http = false;
 
     for (size_t i = 0; i < config->listen_count; i++)
         http = http || config->listen[i].protocol == CONFIG_PROTOCOL_HTTP;
-    if (http && config->host_count == 0)
+    if (http && config->host_count == 0 && walk_knows_all(&schema_file, root))
         errors_add(&loader->errors, 0,
                    "%s: nothing to serve: expected hosts = ( { root = \"/DIRECTORY\"; } );",
                    config->path);
@@ -177,5 +177,5 @@ void check_config(struct loader *loader, const config_setting_t *root)
     check_limits(loader);
     check_listeners(loader);
     check_hosts(loader);
-    check_something_to_serve(loader);
+    check_something_to_serve(loader, root);
 }

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "config/arena.h"
 
@@ -32,6 +33,7 @@ void load_refuse(struct loader *loader, unsigned line, const char *prefix,
                  const struct schema_setting *setting, const struct value *value, int error)
 {
     const char *suggestion = value_suggestion(setting, value);
+    bool is_written = setting->type == SCHEMA_TARGET || setting->type == SCHEMA_PATH;
     char expected[256], found[128];
 
     if (error == -ENOMEM)
@@ -44,8 +46,52 @@ void load_refuse(struct loader *loader, unsigned line, const char *prefix,
                    suggestion == NULL ? "" : suggestion, suggestion == NULL ? "" : "\"?");
     else
         errors_add(&loader->errors, line, "%s%s: %s\"%.400s\": %s", prefix, setting->name,
-                   setting->type == SCHEMA_TARGET && error != -EISDIR ? "the folder of " : "",
-                   value->text, strerror(-error));
+                   is_written && error != -EISDIR ? "the folder of " : "", value->text,
+                   strerror(-error));
+}
+
+/* The value that the line gives to its only setting; NULL if it is not as simple as that. */
+static const char *value_on_line(const char *line, size_t length, size_t *out_name_length)
+{
+    size_t name = strspn(line, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-");
+    size_t at = name;
+
+    while (at < length && (line[at] == ' ' || line[at] == '\t'))
+        at++;
+    if (name == 0 || at >= length || (line[at] != '=' && line[at] != ':') ||
+        memchr(line + at + 1, '=', length - at - 1) != NULL)
+        return NULL;
+    *out_name_length = name;
+    at++;
+    return line + at + strspn(line + at, " \t");
+}
+
+static const char *syntax_hint(const char *line, size_t length)
+{
+    size_t name_length, word;
+    const char *value = value_on_line(line, length, &name_length);
+
+    if (value != NULL && *value == '\'')
+        return "expected a text in double quotes";
+    if (value != NULL && isalpha((unsigned char)*value)) {
+        word = strspn(value, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ");
+        if (!(word == 4 && strncasecmp(value, "true", 4) == 0) &&
+            !(word == 5 && strncasecmp(value, "false", 5) == 0))
+            return "expected true, false, or a text in double quotes";
+    }
+    return "expected name = value; or a closing bracket";
+}
+
+/* Names the setting where the line has but one. */
+static void refuse_duplicate(struct loader *loader, unsigned line, const char *text, size_t length)
+{
+    size_t name_length;
+
+    if (value_on_line(text, length, &name_length) != NULL)
+        errors_add(&loader->errors, line, "%.*s: this setting was given before: %.*s",
+                   (int)name_length, text, (int)length, text);
+    else
+        errors_add(&loader->errors, line, "a setting was given before: %.*s", (int)length, text);
 }
 
 /* libconfig says where it gave up, not why: show what stands there. */
@@ -68,11 +114,10 @@ static void refuse_syntax(struct loader *loader, const config_t *tree)
         errors_add(&loader->errors, line, "%s at the end of the file: is a bracket left open?",
                    config_error_text(tree));
     else if (twice)
-        errors_add(&loader->errors, line, "this setting was given before: %.*s", (int)length, text);
+        refuse_duplicate(loader, line, text, length);
     else
-        errors_add(&loader->errors, line,
-                   "%s at or before: %.*s (expected name = value; or a closing bracket)",
-                   config_error_text(tree), (int)length, text);
+        errors_add(&loader->errors, line, "%s at or before: %.*s (%s)", config_error_text(tree),
+                   (int)length, text, syntax_hint(text, length));
 }
 
 static void load_tree(struct loader *loader)

@@ -36,7 +36,12 @@ const char *load_source(struct loader *loader, unsigned line);
 /* walk.c: all settings of the file, from libconfig's root. */
 void walk_file(struct loader *loader, const config_setting_t *root);
 
-/* site.c: before and after a listener, host or location takes its settings from a group. */
+/* walk.c: whether no setting in the group, and in those within it, has an unknown name. What is
+ * said to be missing may be what such a name was meant for. */
+bool walk_knows_all(const struct schema_record *record, const config_setting_t *group);
+
+/* site.c: before and after a listener, host or location takes its settings from a group; after it
+ * for the groups within them, too. */
 void site_begin(struct loader *loader, const struct schema_record *record, void *element,
                 const void *parent, unsigned line);
 void site_end(struct loader *loader, const struct schema_record *record, void *element,

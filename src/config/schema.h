@@ -20,7 +20,7 @@ enum schema_type {
     SCHEMA_MODE,      /* unsigned of .width, permission bits */
     SCHEMA_CHOICE,    /* enum of .choices */
     SCHEMA_TEXT,      /* const char * without control bytes, that passes .check */
-    SCHEMA_PATH,      /* const char *, made absolute; or "" */
+    SCHEMA_PATH,      /* const char *, made absolute, of a file that is written; or "" */
     SCHEMA_FILE,      /* the same, of a regular file that exists */
     SCHEMA_DIRECTORY, /* the same, of a directory that exists; or "" */
     SCHEMA_TARGET,    /* enum of .choices, or .other and at .extra the path */
@@ -73,6 +73,7 @@ extern const struct schema_record schema_file;
 extern const struct schema_record schema_listen;
 extern const struct schema_record schema_host;
 extern const struct schema_record schema_location;
+extern const struct schema_record schema_auth;
 
 /* The setting of that name in the record or its shared part, or NULL. *out_offset is where the
  * struct begins that the setting's offset counts from. */

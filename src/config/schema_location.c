@@ -59,7 +59,7 @@ static const struct schema_setting auth_settings[] = {
      .about = "File with a line NAME:HASH for each user, as htpasswd -B makes it; empty: nobody is "
               "asked."},
 };
-static const struct schema_record auth = {
+const struct schema_record schema_auth = {
     .name = "auth",
     .bytes = sizeof(struct config_auth),
     .settings = auth_settings,
@@ -128,7 +128,7 @@ static const struct schema_setting shared_settings[] = {
     {.name = "auth",
      .type = SCHEMA_GROUP,
      PLACE(struct config_location, auth),
-     .record = &auth,
+     .record = &schema_auth,
      .about = "Names and passwords that are asked for, by the Basic scheme."},
 };
 const struct schema_record schema_shared = {

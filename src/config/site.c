@@ -255,13 +255,6 @@ static void check_roots(struct loader *loader, const struct config_host *host)
     }
 }
 
-static void check_locations(struct loader *loader, const struct config_host *host)
-{
-    for (size_t i = 0; i < host->location_count; i++)
-        check_reachable(loader, host, i);
-    check_roots(loader, host);
-}
-
 /* One page a status: a second one would never be seen. */
 static void check_error_pages(struct loader *loader, const struct config_host *host,
                               const struct config_location *location)
@@ -325,8 +318,19 @@ static void complete_access(struct loader *loader, struct config_host *host)
     }
 }
 
+/* A realm alone would look like protection and ask nobody. */
+static void end_auth(struct loader *loader, const struct config_auth *auth,
+                     const config_setting_t *group)
+{
+    if (auth->users[0] == '\0' && !has_member(group, "users") &&
+        walk_knows_all(&schema_auth, group))
+        errors_add(&loader->errors, (unsigned)config_setting_source_line(group),
+                   "auth: expected users = \"/FILE\"; without it nobody is asked (\"\" says that "
+                   "this is meant)");
+}
+
 /* Names are compared in lower case: RFC 9110 section 4.2.3. */
-static void end_host(struct loader *loader, struct config_host *host)
+static void end_host(struct loader *loader, struct config_host *host, const config_setting_t *group)
 {
     for (size_t i = 0; i < host->name_count; i++) {
         for (char *at = (char *)host->names[i]; *at != '\0'; at++)
@@ -338,7 +342,10 @@ static void end_host(struct loader *loader, struct config_host *host)
     }
     complete_locations(loader, host);
     complete_access(loader, host);
-    check_locations(loader, host);
+    for (size_t i = 0; i < host->location_count; i++)
+        check_reachable(loader, host, i);
+    if (walk_knows_all(&schema_host, group)) /* else it may stand there under a wrong name */
+        check_roots(loader, host);
 }
 
 void site_end(struct loader *loader, const struct schema_record *record, void *element,
@@ -351,5 +358,7 @@ void site_end(struct loader *loader, const struct schema_record *record, void *e
     else if (record == &schema_location)
         end_location(loader, element, group);
     else if (record == &schema_host)
-        end_host(loader, element);
+        end_host(loader, element, group);
+    else if (record == &schema_auth)
+        end_auth(loader, element, group);
 }

@@ -114,8 +114,8 @@ static int store_number(const struct schema_setting *setting, const struct value
     return 0;
 }
 
-/* A log's file may come into being later; the folder that it is in may not. */
-static int check_log(const char *path)
+/* A file that is written may come into being later; the folder that it is in may not. */
+static int check_written(const char *path)
 {
     struct stat attributes;
     char folder[PATH_MAX];
@@ -163,7 +163,7 @@ static int store_choice(const struct value_context *context, const struct schema
         return -ENOMEM;
     put_unsigned(base, setting, setting->other);
     put(base, setting->extra, &text, sizeof(text));
-    return check_log(text);
+    return check_written(text);
 }
 
 char *value_absolute_path(const struct value_context *context, const char *text)
@@ -192,8 +192,10 @@ static int store_path(const struct value_context *context, const struct schema_s
     if (path == NULL)
         return -ENOMEM;
     put(base, setting->offset, &path, sizeof(path));
-    if (setting->type == SCHEMA_PATH || path[0] == '\0')
+    if (path[0] == '\0')
         return 0;
+    if (setting->type == SCHEMA_PATH)
+        return check_written(path);
     if (stat(path, &attributes) != 0)
         return -errno;
     if (setting->type == SCHEMA_DIRECTORY && !S_ISDIR(attributes.st_mode))
@@ -339,6 +341,21 @@ const char *value_found(const struct value *value, char *out, size_t size)
     return "";
 }
 
+/* Where it is the unit that is wrong, and not the range, those that there are. */
+static void append_units(const struct schema_setting *setting, const char *text, char *out,
+                         size_t size)
+{
+    size_t used = strlen(out);
+    uint64_t number;
+
+    if (setting->type == SCHEMA_SIZE && units_parse_size(text, &number) == -EINVAL)
+        snprintf(out + used, size - used,
+                 ", in bytes or with K, M, G or T right behind the number");
+    else if (setting->type == SCHEMA_TIME && units_parse_time(text, &number) == -EINVAL)
+        snprintf(out + used, size - used,
+                 ", in seconds or with ms, s, m or h right behind the number");
+}
+
 const char *value_expected(const struct schema_setting *setting, const struct value *value,
                            char *out, size_t size)
 {
@@ -350,9 +367,12 @@ const char *value_expected(const struct schema_setting *setting, const struct va
         else if (setting->type == SCHEMA_ADDRESS && strlen(value->text) >= 108)
             amiss = "an address of at most 107 bytes";
     }
-    if (amiss == NULL)
-        return schema_describe(setting, out, size);
-    return amiss;
+    if (amiss != NULL)
+        return amiss;
+    schema_describe(setting, out, size);
+    if (value->kind == VALUE_TEXT)
+        append_units(setting, value->text, out, size);
+    return out;
 }
 
 const char *value_suggestion(const struct schema_setting *setting, const struct value *value)

@@ -149,6 +149,7 @@ static void load_setting(struct loader *loader, const struct schema_record *reco
         if (value.kind != VALUE_GROUP)
             break;
         load_record(loader, setting->record, node, (char *)base + setting->offset);
+        site_end(loader, setting->record, (char *)base + setting->offset, node);
         return;
     case SCHEMA_HEADERS:
         if (value.kind != VALUE_GROUP)
@@ -213,6 +214,37 @@ static void refuse_unknown(struct loader *loader, const struct schema_record *re
                    record->name);
 }
 
+static bool knows_all_elements(const struct schema_record *record, const config_setting_t *list)
+{
+    for (int i = 0; i < config_setting_length(list); i++) {
+        const config_setting_t *element = config_setting_get_elem(list, (unsigned)i);
+
+        if (config_setting_is_group(element) && !walk_knows_all(record, element))
+            return false;
+    }
+    return true;
+}
+
+bool walk_knows_all(const struct schema_record *record, const config_setting_t *group)
+{
+    size_t offset;
+
+    for (int i = 0; i < config_setting_length(group); i++) {
+        const config_setting_t *node = config_setting_get_elem(group, (unsigned)i);
+        const struct schema_setting *setting =
+            schema_find(record, config_setting_name(node), &offset);
+
+        if (setting == NULL)
+            return false;
+        if (setting->record == NULL)
+            continue;
+        if (config_setting_is_group(node) ? !walk_knows_all(setting->record, node)
+                                          : !knows_all_elements(setting->record, node))
+            return false;
+    }
+    return true;
+}
+
 /* In the order of the schema, not of the file: what is given on to others must be there first.
  * Settings that several groups share are told of by the name of the one that they were found in. */
 static void load_known(struct loader *loader, const struct schema_record *home,
@@ -228,7 +260,7 @@ static void load_known(struct loader *loader, const struct schema_record *home,
 
         if (node != NULL)
             load_setting(loader, home, setting, node, base);
-        else if (setting->required)
+        else if (setting->required && walk_knows_all(home, group))
             errors_add(&loader->errors, line_of(group), "%s: \"%s\" is missing", home->name,
                        setting->name);
     }

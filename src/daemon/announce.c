@@ -23,12 +23,28 @@ static void format_place(const struct sockets *sockets, size_t index, char *out,
         snprintf(out, size, is_unix ? "%s" : "http://%s/", address);
 }
 
+/* Of HTTP on every address, which is none that a browser could open; else NULL. */
+static const char *port_of_wildcard(const struct sockets *sockets, size_t index)
+{
+    static const char *const wildcards[] = {"[::]:", "0.0.0.0:"};
+    const char *address = sockets->listeners[index].address;
+    for (size_t i = 0; i < sizeof(wildcards) / sizeof(wildcards[0]); i++)
+        if (sockets->config->listen[index].protocol == CONFIG_PROTOCOL_HTTP &&
+            strncmp(address, wildcards[i], strlen(wildcards[i])) == 0)
+            return address + strlen(wildcards[i]);
+    return NULL;
+}
+
 void announce_on_stdout(const struct sockets *sockets, const char *directory)
 {
     for (size_t i = 0; i < sockets->config->listen_count; i++) {
         char place[SOCKETS_ADDRESS_BYTES + 16];
+        const char *port = port_of_wildcard(sockets, i);
         format_place(sockets, i, place, sizeof(place));
-        printf("Serving %s on %s\n", directory, place);
+        if (port != NULL)
+            printf("Serving %s on every address, here on http://localhost:%s/\n", directory, port);
+        else
+            printf("Serving %s on %s\n", directory, place);
     }
     fflush(stdout); /* nobody to tell if it fails */
 }

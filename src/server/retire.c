@@ -73,8 +73,8 @@ static void on_shutdown_timer(struct evix_timer *timer)
     struct worker *worker = EVIX_CONTAINER_OF(timer, struct worker, retire.shutdown_timer);
 
     counters_add(&worker->slot->data.counts[COUNTER_TIMEOUT_SHUTDOWN], worker->connection_count);
-    log_event(LOG_LEVEL_NOTICE, "worker %u: %u connections are cut off by timeouts.shutdown",
-              worker->index, worker->connection_count);
+    log_event(LOG_LEVEL_NOTICE, "worker %u: cut off by timeouts.shutdown: %u connection%s",
+              worker->index, worker->connection_count, worker->connection_count == 1 ? "" : "s");
     retire_now(worker);
 }
 

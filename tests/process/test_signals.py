@@ -216,8 +216,8 @@ class PidFile(Site):
         ))
         with self.assertRaises(AssertionError):
             daemon.start()
-        self.assertEqual(daemon.process.returncode, 2)
-        self.assertIn("/nonexistent/pid", daemon.log.text())
+        self.assertEqual(daemon.process.returncode, 1)
+        self.assertRegex(daemon.log.text(), r"evixd\.conf:\d+: pid_file: the folder of \"/nonexistent/pid\"")
 
 
 class Environment(Site):

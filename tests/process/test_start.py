@@ -85,6 +85,12 @@ class Port(TestCase):
         )
         self.assertNotEqual(self.address[1], 0)
 
+    def test_every_address_is_told_as_one_that_can_be_opened(self):
+        with Daemon(directory=self.root, arguments=("-l", "0.0.0.0:0")) as daemon:
+            line, = daemon.output.lines
+            self.assertRegex(line, r" on every address, here on http://localhost:\d+/$")
+            self.assertEqual(fetch(("127.0.0.1", daemon.address[1]), "/").body, b"index")
+
     def test_privileged_port(self):
         if os.geteuid() == 0:
             self.skipTest("root may bind port 1")

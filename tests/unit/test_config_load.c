@@ -47,15 +47,25 @@ static const struct {
     {HOST "limits = { connections = 1.5; };",
      "test.conf:2: limits.connections: expected an integer from 1 to 1000000, found 1.5\n"},
     {HOST "limits = { head = \"32KB\"; body = \"2T\"; };",
-     "test.conf:2: limits.head: expected a size from 256 to 1M, found \"32KB\"\n"
+     "test.conf:2: limits.head: expected a size from 256 to 1M, in bytes or with K, M, G or T "
+     "right behind the number, found \"32KB\"\n"
      "test.conf:2: limits.body: expected a size from 0 to 1T, found \"2T\"\n"},
     {HOST "limits = { target = \"16K\"; head = \"8K\"; };",
      "test.conf: limits.target (16384) is larger than limits.head (8192), which it is part of\n"},
     {HOST "timeouts = { head = \"5x\"; body = -1; send = 0.0001; linger = 86401; };",
-     "test.conf:2: timeouts.head: expected a time from 0 to 24h, found \"5x\"\n"
+     "test.conf:2: timeouts.head: expected a time from 0 to 24h, in seconds or with ms, s, m or h "
+     "right behind the number, found \"5x\"\n"
      "test.conf:2: timeouts.body: expected a time from 0 to 24h, found -1\n"
      "test.conf:2: timeouts.send: expected a time from 0 to 24h, found 0.0001\n"
      "test.conf:2: timeouts.linger: expected a time from 0 to 24h, found 86401\n"},
+    {HOST "timeouts = { head = \"3d\"; body = \"15 s\"; send = \"1m 30s\"; linger = \"25h\"; };",
+     "test.conf:2: timeouts.head: expected a time from 0 to 24h, in seconds or with ms, s, m or h "
+     "right behind the number, found \"3d\"\n"
+     "test.conf:2: timeouts.body: expected a time from 0 to 24h, in seconds or with ms, s, m or h "
+     "right behind the number, found \"15 s\"\n"
+     "test.conf:2: timeouts.send: expected a time from 0 to 24h, in seconds or with ms, s, m or h "
+     "right behind the number, found \"1m 30s\"\n"
+     "test.conf:2: timeouts.linger: expected a time from 0 to 24h, found \"25h\"\n"},
     {HOST "timeouts = { head = 18446744073709552; };",
      "test.conf:2: timeouts.head: expected a time from 0 to 24h, found 18446744073709552\n"},
     {HOST "limits = 5; listen = \"x\"; timeouts = ( );",
@@ -103,7 +113,6 @@ static const struct {
      "test.conf:2: listen.address: expected HOST:PORT, [V6]:PORT, :PORT, PORT or unix:PATH, found "
      "\"localhost:80:80\"\n"
      "test.conf:3: listen.mode: only a unix socket has permissions\n"
-     "test.conf:4: listen: \"address\" is missing\n"
      "test.conf:4: unknown setting \"adress\" in listen; did you mean \"address\"?\n"
      "test.conf:5: listen: expected a group in each place of the list, found 5\n"},
     {HOST
@@ -259,6 +268,13 @@ static const struct {
      "error_pages\n"},
 
 #ifdef HAVE_LIBCRYPT
+    {HOST "auth = { realm = \"x\"; };", "test.conf:2: auth: expected users = \"/FILE\"; without it "
+                                        "nobody is asked (\"\" says that this "
+                                        "is meant)\n"},
+    {"hosts = ( { root = \"www\"; locations = ( { path = \"/a\";\n auth = { }; } ); } );",
+     "test.conf:2: auth: expected users = \"/FILE\"; without it nobody is asked (\"\" says that "
+     "this "
+     "is meant)\n"},
     {HOST "auth = { realm = \"a \\\"b\\\"\"; users = \"none\"; password = \"x\"; };",
      "test.conf:2: auth.realm: expected a text without quotes and backslashes, found \"a \"b\"\"\n"
      "test.conf:2: auth.users: \"none\": No such file or directory\n"
@@ -290,14 +306,40 @@ static const struct {
      "test.conf:2: location.path: \"/a\" has a location already, at test.conf:1, for the same "
      "files\n"},
 
+    /* one slip, one error */
+    {"hosts = ( { roof = \"www\"; } );",
+     "test.conf:1: unknown setting \"roof\" in host; did you mean \"root\"?\n"},
+    {"hosts = ( { locations = ( { path = \"/\"; roof = \"www\"; } ); } );",
+     "test.conf:1: unknown setting \"roof\" in location; did you mean \"root\"?\n"},
+    {"host = ( { root = \"www\"; } );",
+     "test.conf:1: unknown setting \"host\"; did you mean \"hosts\"?\n"},
+    {"hosts = ( { root = \"www\"; locations = ( { paht = \"/\"; } ); } );",
+     "test.conf:1: unknown setting \"paht\" in location; did you mean \"path\"?\n"},
+
+    /* files that are written */
+    {HOST "pid_file = \"none/x.pid\";",
+     "test.conf:2: pid_file: the folder of \"none/x.pid\": No such file or directory\n"},
+    {HOST "pid_file = \"www\";", "test.conf:2: pid_file: \"www\": Is a directory\n"},
+
     /* syntax */
     {HOST "workers == 2;\n",
      "test.conf:2: syntax error at or before: workers == 2; (expected name = value; or a closing "
      "bracket)\n"},
     {HOST "limits = { head = 5;\n\n",
      "test.conf:4: syntax error at the end of the file: is a bracket left open?\n"},
+    {"hosts = ( { root = \"www\";\n listing = yes; } );",
+     "test.conf:2: syntax error at or before: listing = yes; } ); (expected true, false, or a text "
+     "in "
+     "double quotes)\n"},
+    {HOST "user = 'root';",
+     "test.conf:2: syntax error at or before: user = 'root'; (expected a text in double quotes)\n"},
+    {"hosts = ( { root = \"www\";\n listing = true } };",
+     "test.conf:2: syntax error at or before: listing = true } }; (expected name = value; or a "
+     "closing bracket)\n"},
+    {"hosts = ( { root = \"www\"; root = \"www\"; } );",
+     "test.conf:1: a setting was given before: hosts = ( { root = \"www\"; root = \"www\"; } );\n"},
     {HOST "workers = 2;\nworkers = 3;\n",
-     "test.conf:3: this setting was given before: workers = 3;\n"},
+     "test.conf:3: workers: this setting was given before: workers = 3;\n"},
     {HOST "/* a comment\nthat goes on", "test.conf:2: a comment begins here and is never closed\n"},
     {HOST "/*/", "test.conf:2: a comment begins here and is never closed\n"},
     {HOST "user = \"root;\ngroup = 5;", "test.conf:2: a string begins here and is never closed\n"},
@@ -393,7 +435,7 @@ START_TEST(test_lines_behind_includes)
     fixture_write("two.conf", "# comment\nuser = 5;");
     fixture_refuse("@include \"one.conf\"\nlimits = { fields = 0; };\n" HOST
                    "@include \"two.conf\"\n",
-                   "two.conf:2: this setting was given before: user = 5;\n");
+                   "two.conf:2: user: this setting was given before: user = 5;\n");
     fixture_refuse("@include \"one.conf\"\nlimits = { fields = 0; };\n" HOST,
                    "one.conf:2: workers: expected \"auto\" or an integer from 1 to 1024, found 0\n"
                    "two.conf:2: user: expected the name of an account, found 5\n"

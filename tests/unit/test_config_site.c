@@ -87,7 +87,7 @@ END_TEST
 START_TEST(test_values)
 {
     struct config *config = fixture_load(
-        "workers = 4; backend = \"io_uring\"; pid_file = \"run/evixd.pid\";\n"
+        "workers = 4; backend = \"io_uring\"; pid_file = \"logs/evixd.pid\";\n"
         "error_log = { target = \"/var/log/evixd//\"; level = \"debug\"; };\n"
         "limits = { connections = 1000000; body = 0; head = 0x400; target = 1024; min_rate = "
         "\"1M\"; };\n"
@@ -99,7 +99,7 @@ START_TEST(test_values)
 
     ck_assert_uint_eq(config->workers, 4);
     ck_assert_int_eq(config->backend, CONFIG_BACKEND_IO_URING);
-    ck_assert_str_eq(config->pid_file, under("run/evixd.pid"));
+    ck_assert_str_eq(config->pid_file, under("logs/evixd.pid"));
     ck_assert_int_eq(config->error_log.target, CONFIG_TARGET_FILE);
     ck_assert_str_eq(config->error_log.path, "/var/log/evixd");
     ck_assert_int_eq(config->error_log.level, LOG_LEVEL_DEBUG);
