@@ -137,7 +137,7 @@ class Fields(Served):
         for name in ("Last-Modified", "ETag", "Accept-Ranges"):
             self.assertIsNone(error.get(name))
         self.assertEqual(error.get("Content-Length"), str(len(error.body)))
-        self.assertIn("text/plain", error.get("Content-Type"))
+        self.assertIn("text/html", error.get("Content-Type"))
 
     def test_options_names_the_methods(self):
         response = fetch(self.address, "/size-1.bin", "OPTIONS")
