@@ -14,6 +14,7 @@
 #include "daemon/log_files.h"
 #include "daemon/master_state.h"
 #include "daemon/pid_file.h"
+#include "daemon/site_check.h"
 #include "daemon/succession.h"
 #include "log/log.h"
 
@@ -402,9 +403,11 @@ int master_check(const struct config *config)
 {
     struct privileges privileges;
     int error = privileges_init(&privileges, config);
+    int format_error = log_files_check_formats(config);
+    if (error == 0 && format_error == 0)
+        site_check(config, &privileges);
     if (error == 0)
         privileges_fini(&privileges);
-    int format_error = log_files_check_formats(config);
     return error < 0 ? error : format_error;
 }
 

@@ -14,6 +14,9 @@ from evixd import Daemon, configuration, host, run, wait_until
 from wire import fetch
 
 
+HAS_CRYPT = "+libcrypt" in run("--version").stdout
+
+
 class Folder(unittest.TestCase):
     def setUp(self):
         self.folder = tempfile.mkdtemp(prefix="evixd-test-")
@@ -176,6 +179,47 @@ class Right(Folder):
         )
         result = run("-t", "-c", self.path)
         self.assertEqual((result.returncode, result.stderr), (0, ""))
+
+    def test_files_that_may_come_later_are_warnings(self):
+        """As workers see them: what is missing, what is left out, each once and by its line."""
+        users = tree.write(self.folder, "users", b"old:$apr1$abcdefgh$h9FWgUz3n9YxylKLlR5SQ/\n")
+        self.write("hosts = ({ root = \"ROOT\";\n fallback = \"/app.html\";\n"
+                   "error_pages = ({ status = 404; file = \"/404.html\"; },\n"
+                   " { status = 403; file = \"/users\"; });\n locations = ({ path = \"/e\"; "
+                   "handler = \"echo\"; },\n { path = \"/a/\"; },\n { path = \"/s\"; %s }); });\n"
+                   % ("auth = { users = \"%s\"; };" % users if HAS_CRYPT else ""))
+        result = run("-t", "-c", self.path)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        lines = result.stderr.splitlines()
+        expected = [r"conf:\d+: warning: fallback: .*/app\.html: No such file",
+                    r"conf:\d+: warning: error_pages: .*/404\.html: No such file"]
+        if HAS_CRYPT:
+            expected.append(r"users:1: warning: left out: .*apr1")
+        for pattern in expected:
+            self.assertEqual(len([line for line in lines if re.search(pattern, line)]), 1,
+                             (pattern, result.stderr))
+        self.assertEqual(len(lines), len(expected), result.stderr)
+
+    @unittest.skipUnless(os.geteuid() == 0, "only root can give its rights up")
+    def test_files_that_workers_cannot_read_are_warnings(self):
+        os.chmod(self.folder, 0o755)
+        os.mkdir(self.folder + "/www")
+        for name in ("www/404.html", "types"):
+            os.chmod(tree.write(self.folder, name, b""), 0o600)
+        os.mkdir(self.folder + "/hidden", 0o700)
+        os.mkdir(self.folder + "/hidden/www")
+        text = ("%smime_types = \"ROOT/types\";\nhosts = ({ root = \"ROOT/www\"; error_pages = "
+                "({ status = 404; file = \"/404.html\"; });\n"
+                "locations = ({ path = \"/h\"; root = \"ROOT/hidden/www\"; }); });\n")
+        self.write(text % "user = \"nobody\";\n")
+        result = run("-t", "-c", self.path)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        for pattern in (r"mime_types: .*/types: Permission", r"error_pages: .*404\.html: Permission",
+                        r"conf:4: warning: root: .*/hidden/www: Permission"):
+            self.assertRegex(result.stderr, pattern)
+        self.assertEqual(len(result.stderr.splitlines()), 3, result.stderr)
+        self.write(text % "")  # workers that stay root can
+        self.assertEqual(run("-t", "-c", self.path).stderr, "")
 
     def test_both_options_at_once(self):
         self.write(self.full())
