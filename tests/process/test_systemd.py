@@ -8,6 +8,7 @@ module is skipped. With it, the module starts itself again in there.
 """
 
 import glob
+import grp
 import json
 import os
 import re
@@ -146,8 +147,15 @@ class Life(Service):
         with open(self.config, "w", encoding="utf-8") as file:
             file.write("workers = 0;\n")
         systemctl("start", "evixd", status=1)
+        self.assertEqual(show("ActiveState"), "failed", "and does not wait for a restart")
         self.assertEqual(show("NRestarts"), "0")
-        self.assertIn("workers", " ".join(line["MESSAGE"] for line in journal("-n20")))
+        self.assertEqual(show("ExecMainStatus"), "1")
+        self.assertIn(
+            "%s:1: " % self.config, " ".join(line["MESSAGE"] for line in journal("-n20"))
+        )
+        self.configure()
+        self.start()
+        self.assertEqual(fetch(ADDRESS, "/").body, b"index")
 
     def test_everything_works_in_there(self):
         """io_uring where the machine has it, watches of files, logs, low ports."""
@@ -320,6 +328,17 @@ class Upgrade(Service):
 
 
 class Activation(Service):
+    def test_order_of_the_units(self):
+        """As README has it: systemd opens no socket for a service that is active."""
+        self.start()
+        systemctl("start", "evixd.socket", status=1)
+        systemctl("stop", "evixd")
+        systemctl("enable", "--now", "evixd.socket")
+        self.addCleanup(systemctl, "disable", "evixd.socket")
+        self.start()
+        self.assertEqual(show("ActiveState", "evixd.socket"), "active")
+        self.assertEqual(fetch(ADDRESS, "/").body, b"index")
+
     def test_the_first_client_starts_it(self):
         systemctl("start", "evixd.socket")
         self.assertEqual(show("ActiveState"), "inactive")
@@ -420,6 +439,26 @@ class DynamicUser(Service):
         self.assertTrue(61184 <= user <= 65519, user)  # the range of dynamic users
         wait_until(lambda: read(path).count("GET /") == 1, "the line of the log")
 
+    def test_reads_what_its_group_may(self):
+        """That of the user whom sysusers made, as evixd.conf(5) says of the file of users."""
+        path = os.path.join(ROOT, "secret.txt")
+        tree.write(ROOT, "secret.txt", b"secret")
+        os.chown(path, 0, grp.getgrnam("evixd").gr_gid)
+        os.chmod(path, 0o640)
+        self.start()
+        self.assertEqual(fetch(ADDRESS, "/secret.txt").body, b"secret")
+
+    def test_logrotate(self):
+        """With the installed file, without the line that the drop-in says to take out."""
+        with open(os.path.join(SOURCES, "evixd.logrotate"), encoding="utf-8") as file:
+            lines = file.readlines()
+        remaining = [line for line in lines if line.strip() != "su evixd evixd"]
+        self.assertEqual(len(remaining), len(lines) - 1)
+        path = "/run/evixd.logrotate"
+        with open(path, "w", encoding="utf-8") as file:
+            file.writelines(remaining)
+        rotate(self, path)
+
     def test_socket_reload_and_stop(self):
         systemctl("start", "evixd.socket")
         self.start()
@@ -435,22 +474,27 @@ class DynamicUser(Service):
 
 class Rotation(Service):
     def test_logrotate(self):
-        """With the file that is installed, where the program is."""
-        program = shutil.which("logrotate", path="/usr/sbin:/usr/bin")
-        if not program:
-            self.skipTest("logrotate is not installed")
-        path = LOGS + "/access.log"
-        self.configure(access_log={"target": path, "format": "common"})
-        self.start()
-        self.assertEqual(fetch(ADDRESS, "/").body, b"index")
-        wait_until(lambda: read(path).count("GET /") == 1, "the line of the log")
-        rules = shutil.copyfile(os.path.join(SOURCES, "evixd.logrotate"), "/tmp/evixd.logrotate")
-        os.chmod(rules, 0o644)  # as it is installed: what others may write is ignored
-        command(program, "--force", rules)
-        wait_until(lambda: os.path.exists(path), "a new log")
-        self.assertEqual(fetch(ADDRESS, "/").body, b"index")
-        wait_until(lambda: read(path).count("GET /") == 1, "a line in the new log")
-        self.assertEqual(read(path + ".1").count("GET /"), 1)
+        """With the file that is installed."""
+        rotate(self, os.path.join(SOURCES, "evixd.logrotate"))
+
+
+def rotate(test, file):
+    """What logrotate, where it is, does by this file of its configuration."""
+    program = shutil.which("logrotate", path="/usr/sbin:/usr/bin")
+    if not program:
+        test.skipTest("logrotate is not installed")
+    path = LOGS + "/access.log"
+    test.configure(access_log={"target": path, "format": "common"})
+    test.start()
+    test.assertEqual(fetch(ADDRESS, "/").body, b"index")
+    wait_until(lambda: read(path).count("GET /") == 1, "the line of the log")
+    rules = shutil.copyfile(file, "/tmp/evixd.logrotate")
+    os.chmod(rules, 0o644)  # as it is installed: what others may write is ignored
+    command(program, "--force", rules)
+    wait_until(lambda: os.path.exists(path), "a new log")
+    test.assertEqual(fetch(ADDRESS, "/").body, b"index")
+    wait_until(lambda: read(path).count("GET /") == 1, "a line in the new log")
+    test.assertEqual(read(path + ".1").count("GET /"), 1)
 
 
 def read(path):
