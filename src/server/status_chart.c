@@ -52,7 +52,7 @@ void status_chart_requests(struct page_text *out, const struct status_view *view
         if (view->chart[i].requests != 0)
             add_second(out, view, i, scale);
     page_add(out, "</svg></div>\n<p class=\"axis\"><span>60 s ago</span><span>45</span>"
-                  "<span>30</span><span>15</span><span class=\"last\">now</span></p></figure>\n");
+                  "<span>30</span><span>15</span><span>now</span></p></figure>\n");
 }
 
 /* ---- latency ----------------------------------------------------------------------------- */
@@ -137,24 +137,31 @@ static void add_columns(struct page_text *out, const struct status_view *view, u
     }
 }
 
+/* Those that are told are those that are drawn. */
+static const struct {
+    double share;
+    const char *name;
+} quantiles[] = {{0.5, "p50"}, {0.9, "p90"}, {0.99, "p99"}, {0.999, "p99.9"}};
+
+#define QUANTILES (sizeof(quantiles) / sizeof(quantiles[0]))
+
 static void add_quantiles(struct page_text *out, const struct status_view *view)
 {
-    static const struct {
-        double share;
-        const char *name;
-    } quantiles[] = {{0.5, "p50"}, {0.9, "p90"}, {0.99, "p99"}, {0.999, "p99.9"}};
-
-    for (size_t i = 0; i < sizeof(quantiles) / sizeof(quantiles[0]); i++) {
+    for (size_t i = 0; i < QUANTILES; i++) {
         page_add_format(out, "<span>%s <b>", quantiles[i].name);
         number_add_latency(out, counters_quantile(view->latency, quantiles[i].share));
         page_add(out, "</b></span>");
     }
 }
 
-static void add_marker(struct page_text *out, const struct status_view *view, double share)
+static void add_markers(struct page_text *out, const struct status_view *view)
 {
-    page_add_format(out, "<rect class=\"mark\" x=\"%.1f\" y=\"0\" width=\"1\" height=\"%u\"/>",
-                    place(counters_quantile(view->latency, share)), CHART_HEIGHT);
+    for (size_t i = 0; i < QUANTILES; i++)
+        page_add_format(out,
+                        "<rect class=\"mark\" x=\"%.1f\" y=\"0\" width=\"1\" height=\"%u\">"
+                        "<title>%s</title></rect>",
+                        place(counters_quantile(view->latency, quantiles[i].share)), CHART_HEIGHT,
+                        quantiles[i].name);
 }
 
 void status_chart_latency(struct page_text *out, const struct status_view *view)
@@ -173,10 +180,9 @@ void status_chart_latency(struct page_text *out, const struct status_view *view)
                     DECADE * DECADES, CHART_HEIGHT);
     if (count != 0) {
         add_columns(out, view, count);
-        add_marker(out, view, 0.5);
-        add_marker(out, view, 0.99);
+        add_markers(out, view);
     }
     page_add(out, "</svg></div>\n<p class=\"axis\"><span>1 µs</span><span>10</span>"
                   "<span>100</span><span>1 ms</span><span>10</span><span>100</span>"
-                  "<span>1 s</span><span>10</span></p></figure>\n");
+                  "<span>1 s</span><span>10</span><span>100</span></p></figure>\n");
 }

@@ -29,6 +29,21 @@ static void add_single(struct page_text *out, const char *name, const char *type
     page_add_format(out, "evixd_%s %.17g\n", name, value);
 }
 
+/* All digits, and none that a double would make up. */
+static void add_seconds(struct page_text *out, uint64_t ns)
+{
+    page_add_format(out, "%" PRIu64 ".%09" PRIu64 "\n", ns / COUNTERS_SECOND_NS,
+                    ns % COUNTERS_SECOND_NS);
+}
+
+static void add_single_seconds(struct page_text *out, const char *name, const char *type,
+                               const char *about, uint64_t ns)
+{
+    begin_family(out, name, type, about);
+    page_add_format(out, "evixd_%s ", name);
+    add_seconds(out, ns);
+}
+
 static void add_requests(struct page_text *out, const struct counters_data *sum)
 {
     static const char *const classes[COUNTERS_CLASSES] = {"none", "1xx", "2xx",
@@ -110,8 +125,8 @@ static void add_latency(struct page_text *out, const struct counters_data *sum)
     for (; bucket < COUNTERS_BUCKETS; bucket++)
         below += sum->latency[bucket];
     page_add_format(out, "evixd_request_duration_seconds_bucket{le=\"+Inf\"} %" PRIu64 "\n", below);
-    page_add_format(out, "evixd_request_duration_seconds_sum %.9f\n",
-                    (double)sum->counts[COUNTER_LATENCY_NS] / 1e9);
+    page_add(out, "evixd_request_duration_seconds_sum ");
+    add_seconds(out, sum->counts[COUNTER_LATENCY_NS]);
     page_add_format(out, "evixd_request_duration_seconds_count %" PRIu64 "\n", below);
 }
 
@@ -176,11 +191,11 @@ void status_write_metrics(struct page_text *out, const struct status_view *view)
     add_table(out, sum);
     add_connections(out, sum);
     add_cache(out, &sum->cache);
-    add_single(out, "cpu_seconds_total", "counter", "CPU time of the workers.",
-               (double)sum->counts[COUNTER_CPU_NS] / 1e9);
-    add_single(out, "loop_lag_seconds", "gauge",
-               "The longest turn of an event loop in the last minute.",
-               (double)view->minute.lag_ns / 1e9);
+    add_single_seconds(out, "cpu_seconds_total", "counter", "CPU time of the workers.",
+                       sum->counts[COUNTER_CPU_NS]);
+    add_single_seconds(out, "loop_lag_seconds", "gauge",
+                       "The longest turn of an event loop in the last minute.",
+                       view->minute.lag_ns);
     add_latency(out, sum);
     add_workers(out, view);
 }

@@ -40,8 +40,10 @@
     ".top{position:absolute;top:-.2rem;left:0;font-size:.75rem;color:var(--faint)}"                \
     "svg rect{fill:var(--bar)}svg rect:hover{fill:var(--mark)}svg .mark{fill:var(--mark)}"         \
     ".axis{display:flex;margin-top:.2rem;font-size:.75rem;color:var(--faint)}"                     \
-    ".axis{overflow:hidden}.axis span{flex:1 1 0;min-width:0;white-space:nowrap}.axis "            \
-    ".last{flex:0 0 auto}"                                                                         \
+    ".axis{overflow:hidden}.axis span{flex:2 1 "                                                   \
+    "0;min-width:0;white-space:nowrap;text-align:center}"                                          \
+    ".axis span:first-child{flex-grow:1;text-align:left}"                                          \
+    ".axis span:last-child{flex-grow:1;text-align:right}"                                          \
     ".tables{columns:19rem 3;column-gap:.75rem}.tables "                                           \
     "section{break-inside:avoid;margin-bottom:.75rem}"                                             \
     ".wide{margin-bottom:.75rem}.scroll{overflow-x:auto}"                                          \
@@ -66,6 +68,6 @@
     "625rem .75rem}"                                                                               \
     ".tile .big{font-size:1.375rem}.quantiles span{margin:0 .75rem 0 0}}"
 
-#define STATUS_STYLE_HASH "ohs/syK0hl1O/otqqIz7QgYpCLqrxTSq3BPLm14k5S4="
+#define STATUS_STYLE_HASH "g4bh9wcl156ZrZ8jXdHxnyvc+T8QZg5hp8BigSBtcJ4="
 
 #endif

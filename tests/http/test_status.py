@@ -198,6 +198,21 @@ class Truth(Site):
         after = [s[2] for s in families["evixd_request_duration_seconds"][1] if s[0].endswith("_count")]
         self.assertEqual(after[0] - before[0], 51)
 
+    def test_times_have_the_digits_that_were_counted(self):
+        """Nanoseconds, and none that a double would make up."""
+        text = fetch(self.address, "/status/metrics").body.decode()
+        for name in ("cpu_seconds_total", "loop_lag_seconds", "request_duration_seconds_sum"):
+            self.assertRegex(text, r"(?m)^evixd_%s \d+\.\d{9}$" % name)
+        self.assertNotRegex(text, r"(?m)\.\d{10}")
+
+    def test_quantiles_that_are_told_are_drawn(self):
+        fetch(self.address, "/small.txt")
+        text = fetch(self.address, "/status", fields=["Accept: text/html"]).body.decode()
+        told = re.findall(r"<span>(p[\d.]+) <b>", text)
+        drawn = re.findall(r'<rect class="mark"[^>]*><title>(p[\d.]+)</title>', text)
+        self.assertEqual(told, ["p50", "p90", "p99", "p99.9"])
+        self.assertEqual(drawn, told)
+
     def test_cache(self):
         tree.write(self.root, "cached.txt", b"cached")
         act = lambda: fetch(self.address, "/cached.txt")
