@@ -3,7 +3,6 @@
 EXTRA_DIST += systemd/evixd.service.in systemd/evixd.socket systemd/evixd.sysusers \
 	systemd/evixd.tmpfiles systemd/evixd.logrotate systemd/dynamic-user.conf
 CLEANFILES += systemd/evixd.service
-AM_DISTCHECK_CONFIGURE_FLAGS = --with-systemdsystemunitdir='$$dc_install_base/lib/systemd/system'
 
 if LIBSYSTEMD
 service_type = notify
