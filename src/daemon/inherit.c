@@ -71,16 +71,16 @@ static int write_table(FILE *file, const struct sockets *sockets)
 }
 
 /* Our own number, by which the program knows that it is meant, and no child of its. */
-static int set_variable(int table_fd, int stream_fd, pid_t from)
+static int set_variable(int table_fd, int stream_fd, pid_t from, int stderr_fd)
 {
     char value[96];
-    snprintf(value, sizeof(value), "%ld %d %d %ld", (long)getpid(), table_fd, stream_fd,
-             (long)from);
+    snprintf(value, sizeof(value), "%ld %d %d %ld %d", (long)getpid(), table_fd, stream_fd,
+             (long)from, stderr_fd);
     return setenv(VARIABLE, value, true) == 0 ? 0 : -errno;
 }
 
 /* What is open at a failure is closed by the end of the process, which follows. */
-int inherit_prepare(const struct sockets *sockets, int stream_fd, pid_t from)
+int inherit_prepare(const struct sockets *sockets, int stream_fd, pid_t from, int stderr_fd)
 {
     int fd = memfd_create("evixd-sockets", 0);
     if (fd < 0)
@@ -91,7 +91,7 @@ int inherit_prepare(const struct sockets *sockets, int stream_fd, pid_t from)
     int error = write_table(file, sockets);
     if (error == 0)
         error = set_inherited(stream_fd, true);
-    return error < 0 ? error : set_variable(fd, stream_fd, from);
+    return error < 0 ? error : set_variable(fd, stream_fd, from, stderr_fd);
 }
 
 /* ---- reading ------------------------------------------------------------------------------- */
@@ -182,15 +182,27 @@ static int read_from(int table_fd, struct inheritance *inheritance)
     return error;
 }
 
+/* What the former one listened to until now; from here on there is the log. */
+static int put_stderr_back(int stderr_fd)
+{
+    if (stderr_fd <= STDERR_FILENO)
+        return 0;
+    int error = dup2(stderr_fd, STDERR_FILENO) < 0 ? -errno : 0;
+    close(stderr_fd);
+    return error;
+}
+
 int inherit_take(struct inheritance *inheritance)
 {
     int table_fd, stream_fd, error = -EINVAL;
+    int stderr_fd = -1; /* an older program leaves none */
     long heir, from;
     *inheritance = (struct inheritance){.stream_fd = -1};
     const char *value = getenv(VARIABLE);
     if (value == NULL)
         return 0;
-    bool is_ours = sscanf(value, "%ld %d %d %ld", &heir, &table_fd, &stream_fd, &from) == 4;
+    bool is_ours =
+        sscanf(value, "%ld %d %d %ld %d", &heir, &table_fd, &stream_fd, &from, &stderr_fd) >= 4;
     unsetenv(VARIABLE);
     if (is_ours && heir != (long)getpid())
         return 0; /* meant for another process, which has passed its environment on */
@@ -198,6 +210,8 @@ int inherit_take(struct inheritance *inheritance)
         inheritance->stream_fd = stream_fd;
         inheritance->from = (pid_t)from;
         error = read_from(table_fd, inheritance);
+        if (error == 0)
+            error = put_stderr_back(stderr_fd);
     }
     if (error < 0) {
         log_event(LOG_LEVEL_ERROR, "cannot take over the sockets of the former program: %s",

@@ -5,7 +5,8 @@
 /*
  * How one program leaves its listening sockets to the next: as open descriptors, and a text that
  * says which is which, in memory that has a descriptor, too. An environment variable names the
- * heir, that text, the stream to the former program, and the former program's process.
+ * heir, that text, the stream to the former program, the former program's process, and its standard
+ * error if the heir was given another, which it takes until it takes the sockets.
  *
  * The text begins with a version. A program that does not know it does not start, and the former
  * one goes on.
@@ -26,7 +27,8 @@ struct inheritance {
  * The former program, in the child that is about to execute the next: makes the text, sets the
  * variable, and lets descriptors be inherited. 0, or a negative errno.
  */
-CONFIG_MUST_CHECK int inherit_prepare(const struct sockets *sockets, int stream_fd, pid_t from);
+CONFIG_MUST_CHECK int inherit_prepare(const struct sockets *sockets, int stream_fd, pid_t from,
+                                      int stderr_fd);
 
 /*
  * The next program: takes what it was left, if anything. 0, or a negative errno, logged. The

@@ -10,6 +10,7 @@ src_daemon_libdaemon_a_SOURCES = \
 	src/daemon/capabilities.c src/daemon/capabilities.h \
 	src/daemon/children.c src/daemon/children.h \
 	src/daemon/command_line.c src/daemon/command_line.h \
+	src/daemon/complaints.c src/daemon/complaints.h \
 	src/daemon/descriptors.c src/daemon/descriptors.h \
 	src/daemon/error_log.c src/daemon/error_log.h \
 	src/daemon/exit_code.h \

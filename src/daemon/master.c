@@ -26,6 +26,9 @@
 #define SHUTDOWN_GRACE_MS 1000
 /* From an order to stop at once until the stop is enforced. */
 #define STOP_NOW_MS 2000
+/* timeout(1) and others signal a process and then its group, which is one order that comes twice.
+ */
+#define SAME_ORDER_MS 1000
 
 static const int watched_signals[MASTER_SIGNALS] = {SIGTERM, SIGQUIT, SIGINT, SIGHUP,
                                                     SIGUSR1, SIGUSR2, SIGCHLD};
@@ -218,16 +221,24 @@ static void want(struct master *master, bool *what)
     evix_post(&master->settle);
 }
 
+static void take_stop_order(struct master *master, int number)
+{
+    uint64_t now_ms = evix_now_ms(master->loop);
+    if (master->state < MASTER_FINISHING) {
+        master->stop_told_ms = now_ms;
+        stop_gracefully(master, number);
+    } else if (now_ms - master->stop_told_ms >= SAME_ORDER_MS) {
+        stop_now(master);
+    }
+}
+
 static void on_signal(struct evix_signal *watcher, int number)
 {
     struct master *master = EVIX_CONTAINER_OF(watcher, struct watched, watcher)->master;
     switch (number) {
     case SIGTERM:
     case SIGQUIT:
-        if (master->state < MASTER_FINISHING)
-            stop_gracefully(master, number);
-        else
-            stop_now(master);
+        take_stop_order(master, number);
         break;
     case SIGINT:
         stop_now(master);
@@ -370,6 +381,8 @@ static void serve(struct master *master)
         return;
     if (!has_heritage)
         service_begin(&master->service);
+    if (!has_heritage)
+        privileges_warn_of_root(&first->privileges);
     activation_warn_of_unused(&master->activation, first->config);
     master->exit_code = EXIT_CODE_CLEAN;
     block_signals(false);

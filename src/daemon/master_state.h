@@ -35,6 +35,7 @@ struct master {
     int exit_code;
     struct evix_loop *loop;
     struct evix_timer deadline; /* of a stop; then workers are killed */
+    uint64_t stop_told_ms;      /* when it was ordered */
 
     struct counters *counters;
     struct activation activation;

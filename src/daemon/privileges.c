@@ -108,6 +108,12 @@ free_memory:
     return error;
 }
 
+void privileges_warn_of_root(const struct privileges *privileges)
+{
+    if (geteuid() == 0 && !privileges->is_dropped)
+        log_event(LOG_LEVEL_WARNING, "workers run as root: name the `user` that they are to be");
+}
+
 void privileges_fini(struct privileges *privileges)
 {
     free(privileges->groups);

@@ -21,6 +21,9 @@ struct privileges {
 CONFIG_MUST_CHECK int privileges_init(struct privileges *privileges, const struct config *config);
 void privileges_fini(struct privileges *privileges);
 
+/* Where nobody said who the workers are to be, and that is root. */
+void privileges_warn_of_root(const struct privileges *privileges);
+
 /*
  * Becomes that user for good, gives up all capabilities (but see capabilities.h for a root that
  * stays root), and forbids ever gaining anything by execve(2). 0, or logged.

@@ -81,7 +81,8 @@ static void upgrade(struct master *master)
     }
     log_event(LOG_LEVEL_NOTICE, "starting %s to take over", master->program);
     if (upgrade_start(&master->upgrade, master->program, master->command->arguments,
-                      &master->current->sockets) < 0)
+                      &master->current->sockets,
+                      master->current->config->error_log.target == CONFIG_TARGET_STDERR) < 0)
         succession_stay(master);
 }
 

@@ -18,6 +18,7 @@
 #include <evix/loop.h>
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -52,6 +53,7 @@ void upgrade_init(struct upgrade *upgrade, struct evix_loop *loop,
 {
     *upgrade = (struct upgrade){.loop = loop, .events = *events, .stream_fd = -1};
     attendant_init(&upgrade->attendant);
+    complaints_init(&upgrade->complaints);
 }
 
 static void stop_listening(struct upgrade *upgrade)
@@ -100,15 +102,31 @@ struct plan {
     const char *program;
     char **arguments;
     int stream_fd;
+    int complaints_fd; /* what its standard error is to be; -1: what ours is */
     pid_t from;
 };
+
+/* Sets *former_fd to what standard error was, which the next program puts back. */
+static int redirect_stderr(int complaints_fd, int *former_fd)
+{
+    *former_fd = -1;
+    if (complaints_fd < 0)
+        return 0;
+    *former_fd = fcntl(STDERR_FILENO, F_DUPFD, STDERR_FILENO + 1);
+    if (*former_fd < 0 || dup2(complaints_fd, STDERR_FILENO) < 0)
+        return -errno;
+    return 0;
+}
 
 /* In the new process, with all signals blocked; the next program unblocks them when it is ready. */
 static void execute(const void *data)
 {
     const struct plan *plan = data;
     const struct sockets *sockets = plan->upgrade->sockets;
-    int error = inherit_prepare(sockets, plan->stream_fd, plan->from);
+    int former_stderr_fd;
+    int error = redirect_stderr(plan->complaints_fd, &former_stderr_fd);
+    if (error == 0)
+        error = inherit_prepare(sockets, plan->stream_fd, plan->from, former_stderr_fd);
     if (sockets->activation != NULL)
         activation_before_exec(sockets->activation);
     if (error == 0) {
@@ -123,6 +141,7 @@ static void execute(const void *data)
 static void clear(struct upgrade *upgrade)
 {
     attendant_fini(&upgrade->attendant);
+    complaints_close(&upgrade->complaints);
     if (upgrade->stream_fd >= 0)
         close(upgrade->stream_fd);
     upgrade->stream_fd = -1;
@@ -131,7 +150,7 @@ static void clear(struct upgrade *upgrade)
     upgrade->is_under_way = false;
 }
 
-static int start(struct upgrade *upgrade, const char *program, char **arguments)
+static int start(struct upgrade *upgrade, const char *program, char **arguments, int complaints_fd)
 {
     int pair[2];
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0)
@@ -141,7 +160,7 @@ static int start(struct upgrade *upgrade, const char *program, char **arguments)
     evix_timer_init(&upgrade->deadline, upgrade->loop, on_deadline);
     int error = evix_io_start(&upgrade->io, EVIX_READ);
     if (error == 0) {
-        struct plan plan = {upgrade, program, arguments, pair[1], getpid()};
+        struct plan plan = {upgrade, program, arguments, pair[1], complaints_fd, getpid()};
         error = attendant_start(&upgrade->attendant, execute, &plan);
     }
     close(pair[1]);
@@ -153,14 +172,21 @@ static int start(struct upgrade *upgrade, const char *program, char **arguments)
 }
 
 int upgrade_start(struct upgrade *upgrade, const char *program, char **arguments,
-                  struct sockets *sockets)
+                  struct sockets *sockets, bool is_log_stderr)
 {
+    int complaints_fd = -1;
     upgrade->sockets = sockets;
     upgrade->reported = 0;
     upgrade->is_reported = false;
     upgrade->is_under_way = true;
     upgrade->report = malloc(sockets->count * sizeof(*upgrade->report));
-    int error = upgrade->report != NULL ? start(upgrade, program, arguments) : -ENOMEM;
+    int error = upgrade->report != NULL ? 0 : -ENOMEM;
+    if (error == 0 && !is_log_stderr)
+        error = complaints_open(&upgrade->complaints, upgrade->loop, &complaints_fd);
+    if (error == 0)
+        error = start(upgrade, program, arguments, complaints_fd);
+    if (complaints_fd >= 0)
+        close(complaints_fd);
     if (error == 0)
         return 0;
     clear(upgrade);

@@ -9,6 +9,7 @@
  */
 
 #include "daemon/attendant.h"
+#include "daemon/complaints.h"
 #include "daemon/sockets.h"
 
 #include <evix/io.h>
@@ -31,6 +32,7 @@ struct upgrade {
     int stream_fd; /* to the new one, as long as both live; -1: closed */
     struct evix_io io;
     struct evix_timer deadline;
+    struct complaints complaints;
     uint32_t *report; /* a number a listener: inherit.h */
     size_t reported;  /* bytes that have come */
     bool is_reported; /* all: it serves */
@@ -46,9 +48,12 @@ CONFIG_MUST_CHECK int upgrade_find_program(const char *name, char out[PATH_MAX])
 void upgrade_init(struct upgrade *upgrade, struct evix_loop *loop,
                   const struct upgrade_events *events);
 
-/* 0, or a negative errno, logged; nothing follows then. The sockets are read until the end. */
+/*
+ * 0, or a negative errno, logged; nothing follows then. The sockets are read until the end. What
+ * the new one says before it takes them is logged, unless the log is standard error as well.
+ */
 CONFIG_MUST_CHECK int upgrade_start(struct upgrade *upgrade, const char *program, char **arguments,
-                                    struct sockets *sockets);
+                                    struct sockets *sockets, bool is_log_stderr);
 
 /* Takes note of the end of a process; false if it has nothing to do with this. */
 bool upgrade_note_end(struct upgrade *upgrade, pid_t pid, int status);

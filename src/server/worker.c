@@ -27,7 +27,9 @@
 #define EXIT_FAILED   3
 
 /* How often and after what a ring is tried to be had again. */
-#define RING_TRIES    20
+#define RING_TRIES 20
+/* An order to stop that comes twice within this is one. */
+#define SAME_ORDER_MS 1000
 #define RING_PAUSE_NS 25000000
 
 static const int watched_signals[WORKER_SIGNALS] = {SIGTERM, SIGQUIT, SIGINT, SIGUSR1, SIGHUP};
@@ -107,6 +109,19 @@ static int open_counters(struct worker *worker, const struct worker_options *opt
 
 /* ---- stopping ---------------------------------------------------------------------------- */
 
+/* Who signals the whole group of processes tells us as well as the master, which passes it on. */
+static void take_stop_order(struct worker *worker)
+{
+    uint64_t now_ms = evix_now_ms(worker->loop);
+
+    if (!worker->retire.is_finishing) {
+        worker->stop_told_ms = now_ms;
+        retire_finish(worker);
+    } else if (now_ms - worker->stop_told_ms >= SAME_ORDER_MS) {
+        retire_now(worker);
+    }
+}
+
 static void on_signal(struct evix_signal *signal, int number)
 {
     struct worker *worker = EVIX_CONTAINER_OF(signal, struct worker_signal, signal)->worker;
@@ -114,10 +129,7 @@ static void on_signal(struct evix_signal *signal, int number)
     switch (number) {
     case SIGTERM:
     case SIGQUIT:
-        if (worker->retire.is_finishing)
-            retire_now(worker);
-        else
-            retire_finish(worker);
+        take_stop_order(worker);
         break;
     case SIGINT:
         retire_now(worker);

@@ -75,6 +75,7 @@ struct worker {
     struct evix_io control;
     struct evix_hook batch; /* what one poll brought */
     struct retire retire;
+    uint64_t stop_told_ms; /* when a signal said so */
     unsigned index;
     int exit_code;
 };

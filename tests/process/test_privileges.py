@@ -126,6 +126,12 @@ class StartedAsRoot(Site):
         group = {"group": "nogroup"} if "group" not in settings else {}
         return self.daemon(user=USER, **group, **settings)
 
+    def test_workers_that_stay_root_are_told_of(self):
+        with self.daemon() as daemon:
+            self.assertEqual(daemon.log.text().count("workers run as root"), 1)
+        with self.started() as daemon:
+            self.assertNotIn("workers run as root", daemon.log.text())
+
     def test_workers_are_the_user_and_nobody_else(self):
         entry = pwd.getpwnam(USER)
         with self.started(group="daemon") as daemon:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Signals: TERM and QUIT finish what is in flight, INT and a second one do not wait."""
+"""Signals: TERM and QUIT finish what is in flight, INT and a second one that comes later do not wait."""
 
 import os
 import signal
@@ -55,6 +55,23 @@ class Graceful(Site):
         self.assertTrue(connection.take(SIZE) == b"x" * SIZE)
         connection.expect_end()
         daemon.stop()  # it is on its way already; checks status and log
+
+    def test_an_order_that_comes_twice_is_one(self):
+        """As from timeout(1), which signals a process and then its group. TERM and QUIT wait side by
+        side until the process goes on, so that it sees both at one moment."""
+        daemon = self.running(shutdown=600)
+        connection = self.downloading(daemon)
+        worker, = daemon.worker_pids
+        for pid in (worker, daemon.process.pid):
+            os.kill(pid, signal.SIGSTOP)
+            os.kill(pid, signal.SIGTERM)
+            os.kill(pid, signal.SIGQUIT)
+        os.kill(daemon.process.pid, signal.SIGCONT)
+        self.wait_for_stopping(daemon)
+        os.kill(worker, signal.SIGCONT)
+        self.assertTrue(connection.take(SIZE) == b"x" * SIZE)
+        connection.expect_end()
+        daemon.stop()
 
     def test_idle_connections_are_closed_at_once(self):
         daemon = self.running(shutdown=600)
@@ -136,7 +153,14 @@ class AtOnce(Site):
         self.downloading(daemon)
         daemon.send_signal(signal.SIGTERM)
         self.wait_for_stopping(daemon)
-        daemon.stop(signal.SIGTERM, timeout=60)
+
+        def insist():
+            """One within a second of the first is the same order, which came twice."""
+            daemon.send_signal(signal.SIGTERM)
+            return daemon.process.poll() is not None
+
+        wait_until(insist, "its end", timeout=60)
+        daemon.stop(timeout=60)
 
     def test_workers_are_gone_too(self):
         daemon = self.running(workers=3)

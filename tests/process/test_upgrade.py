@@ -169,6 +169,36 @@ class Failures(Site):
         self.assertEqual(self.upgrade(daemon).wait(60 * TIME_SCALE), 0)
         daemon.stop()
 
+    def test_broken_configuration_is_told_in_the_log(self):
+        """Where that is a file: what the new program says until it takes the sockets."""
+        path = tree.write(self.folder(), "error.log")
+        daemon = self.failing()
+        former = daemon.process
+        self.write(daemon, error_log={"target": path})
+        daemon.send_signal(signal.SIGHUP)
+        wait_until(lambda: "in force" in tree.read(path).decode(), "the reload", timeout=60)
+        with open(daemon.config_path, "a", encoding="utf-8") as file:
+            file.write("workerss = 2;\nmime_typess = 3;\n")
+        daemon.send_signal(signal.SIGUSR2)
+        wait_until(lambda: FAILED in tree.read(path).decode(), "the failure", timeout=60)
+        lines = [line for line in tree.read(path).decode().splitlines() if " error " in line]
+        for line, pattern in zip(lines, (
+            r"the new program says: evixd: .*evixd\.conf:\d+: .*workerss",
+            r"the new program says: evixd: .*evixd\.conf:\d+: .*mime_typess",
+            r"the new program \(\d+\) exited with code 1 ",
+            FAILED,
+        ), strict=True):
+            self.assertRegex(line, pattern)
+        self.assertNotIn("workerss", daemon.log.text())
+        self.write(daemon)
+        daemon.send_signal(signal.SIGUSR2)
+        daemon.log.wait(TAKEN, timeout=60)  # its standard error is what it was
+        wait_until(lambda: "serves; this one" in tree.read(path).decode(), "its end", timeout=60)
+        new = re.search(r"process (\d+) serves; this one", tree.read(path).decode())[1]
+        daemon.process = Process(int(new), former)
+        self.assertEqual(former.wait(60 * TIME_SCALE), 0)
+        daemon.stop()
+
     def test_busy_port(self):
         daemon = self.failing(workers=2)
         with socket.socket() as other:
@@ -373,7 +403,7 @@ class Alone(Site):
             former = self.upgrade(daemon)
             daemon.process.send_signal(signal.SIGTERM)
             daemon.log.wait("stopping: ")
-            daemon.process.send_signal(signal.SIGTERM)
+            daemon.process.send_signal(signal.SIGINT)
             self.assertEqual(daemon.process.wait(60 * TIME_SCALE), 0)
             self.assertIsNone(former.poll())
         self.assertEqual(former.wait(60 * TIME_SCALE), 0)

@@ -98,7 +98,7 @@ START_TEST(what_is_left_is_found)
     const struct sockets_listener *before = left->listeners;
     struct inheritance found;
     int pair[2];
-    ck_assert_int_eq(inherit_prepare(left, open_stream(pair), 4711), 0);
+    ck_assert_int_eq(inherit_prepare(left, open_stream(pair), 4711, -1), 0);
     ck_assert(is_inherited(before->fds[0]) && is_inherited(before->fds[2]));
     ck_assert(is_inherited(pair[1]));
 
@@ -266,7 +266,7 @@ START_TEST(one_that_is_missing)
 {
     struct sockets *left = make_table(2);
     int pair[2], first = left->listeners[0].fds[0];
-    ck_assert_int_eq(inherit_prepare(left, open_stream(pair), 1), 0);
+    ck_assert_int_eq(inherit_prepare(left, open_stream(pair), 1, -1), 0);
     close(left->listeners[0].fds[1]);
     expect_refusal(-EBADF);
     ck_assert(!is_open(first));
