@@ -126,6 +126,7 @@ static _Noreturn void become_worker(const struct child *child, int control_fd)
         .sockets = options->sockets,
         .error_log = options->error_log,
         .index = child->index,
+        .is_successor = child->was_ready,
         .control_fd = control_fd,
         .counters = options->counters,
         .slot = child->slot,

@@ -137,6 +137,7 @@ void worker_process_run(const struct worker_process *process)
         .index = process->index,
         .listeners = listeners,
         .listener_count = process->config->listen_count,
+        .is_successor = process->is_successor,
         .control_fd = process->control_fd,
         .counters = process->counters,
         .slot = process->slot,

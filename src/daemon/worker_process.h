@@ -14,7 +14,8 @@ struct worker_process {
     const struct sockets *sockets;
     struct error_log *error_log;
     unsigned index;
-    int control_fd; /* ends with the master, however that ends */
+    bool is_successor; /* of one that served */
+    int control_fd;    /* ends with the master, however that ends */
     struct counters *counters;
     struct counters_slot *slot; /* NULL: none was free */
 };

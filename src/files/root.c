@@ -294,8 +294,11 @@ int root_new(struct root **out, struct store *store, const struct root_options *
     error = copy_path(root, options->path);
     if (error == 0)
         error = copy_index(root, options->index);
-    if (error == 0)
-        error = open_view(root);
+    if (error == 0) {
+        error = root->error = open_view(root);
+        if (options->may_be_absent && error != -ENOMEM)
+            error = 0;
+    }
     if (error < 0) {
         root_free(&root);
         return error;

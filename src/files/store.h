@@ -68,6 +68,7 @@ struct root_options {
     const char *const *index; /* names of index files, tried in order; NULL-terminated */
     bool dotfiles;            /* serve names that begin with a dot, beside /.well-known/ */
     bool precompressed;       /* look for siblings (coding.h) */
+    bool may_be_absent;       /* it is looked for again when it is asked for */
 };
 
 /* Opens a root directory (blocking: at start). The store owns it. 0 or a negative errno. */

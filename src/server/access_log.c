@@ -68,6 +68,11 @@ static int write_buffer(struct access_log *log)
 {
     if (log->used == 0)
         return 0;
+    if (log->output.fd < 0) {
+        int error = log_output_open(&log->output, log->config->target, log->config->path);
+        if (error < 0)
+            return error;
+    }
     ssize_t written = log_output_write(&log->output, log->buffer, log->used);
     if (written < 0)
         return (int)written;
@@ -96,8 +101,8 @@ static void on_flush(struct evix_timer *timer)
     access_log_flush(log);
 }
 
-int access_log_open(struct access_log *log, struct evix_loop *loop,
-                    const struct config_access_log *config)
+static int open_log(struct access_log *log, struct evix_loop *loop,
+                    const struct config_access_log *config, bool can_wait)
 {
     *log = (struct access_log){.config = config, .delay_ms = FLUSH_DELAY_MS, .output.fd = -1};
     evix_timer_init(&log->flush_timer, loop, on_flush);
@@ -110,13 +115,15 @@ int access_log_open(struct access_log *log, struct evix_loop *loop,
     if (error < 0)
         goto report;
     error = log_output_open(&log->output, config->target, config->path);
-    if (error < 0)
+    if (error < 0 && !can_wait)
         goto free_format;
+    if (error < 0)
+        note_failure(log, error);
     error = -ENOMEM;
     log->buffer = malloc(ACCESS_LOG_BUFFER_BYTES);
     if (log->buffer == NULL)
         goto close_output;
-    if (isatty(log->output.fd))
+    if (log->output.fd >= 0 && isatty(log->output.fd))
         log->delay_ms = 0;
     return 0;
 
@@ -128,6 +135,18 @@ report:
     log_event(LOG_LEVEL_ERROR, "cannot open access log %s: %s", log_name(log),
               evix_strerror(error));
     return error;
+}
+
+int access_log_open(struct access_log *log, struct evix_loop *loop,
+                    const struct config_access_log *config)
+{
+    return open_log(log, loop, config, false);
+}
+
+int access_log_open_patiently(struct access_log *log, struct evix_loop *loop,
+                              const struct config_access_log *config)
+{
+    return open_log(log, loop, config, true);
 }
 
 static ssize_t add_line(struct access_log *log, const struct access_record *record)

@@ -37,6 +37,11 @@ struct access_log {
 CONFIG_MUST_CHECK int access_log_open(struct access_log *log, struct evix_loop *loop,
                                       const struct config_access_log *config);
 
+/* The same, but a file that cannot be opened is no error: it is tried again with each writing, and
+ * lines are kept while there is room. */
+CONFIG_MUST_CHECK int access_log_open_patiently(struct access_log *log, struct evix_loop *loop,
+                                                const struct config_access_log *config);
+
 /* Whether records are wanted, so that filling one in can be spared. */
 static inline bool access_log_is_on(const struct access_log *log)
 {

@@ -202,12 +202,13 @@ static enum root_symlinks symlinks_of(const struct config *config)
     return ROOT_SYMLINKS_BENEATH;
 }
 
-static int open_root(struct route *route, const struct config *config, struct store *store)
+static int open_root(struct route *route, const struct route_table *table, struct store *store)
 {
     const struct config_location *location = route->location;
     struct root_options options = {
         .path = location->root,
-        .symlinks = symlinks_of(config),
+        .symlinks = symlinks_of(table->config),
+        .may_be_absent = table->may_lack_roots,
         .dotfiles = location->dotfiles,
         .precompressed = location->precompressed,
     };
@@ -227,23 +228,24 @@ static int open_root(struct route *route, const struct config *config, struct st
     return error;
 }
 
-static int build_route(struct route *route, const struct config *config, struct store *store)
+static int build_route(struct route *route, const struct route_table *table, struct store *store)
 {
     route->handler = handler_of(route->location);
     route->is_guarded = guard_is_needed(route->location);
     int error = build_fields(route);
     if (error == 0 && route->handler == &handler_static)
-        error = open_root(route, config, store);
+        error = open_root(route, table, store);
     return error;
 }
 
 /* Hidden names are fine here: the configuration names them, not the client. */
-static int open_error_root(struct route_host *host, const struct config *config,
+static int open_error_root(struct route_host *host, const struct route_table *table,
                            struct store *store)
 {
     static const char *const no_index[] = {NULL};
     struct root_options options = {.path = host->config->root,
-                                   .symlinks = symlinks_of(config),
+                                   .symlinks = symlinks_of(table->config),
+                                   .may_be_absent = table->may_lack_roots,
                                    .index = no_index,
                                    .dotfiles = true};
     bool is_needed = false;
@@ -262,7 +264,7 @@ static int build_host(struct route_table *table, struct route_host *host, struct
         return -ENOMEM;
     for (size_t i = 0; i < config->location_count; i++) {
         host->routes[i].location = &config->locations[i];
-        int error = build_route(&host->routes[i], table->config, store);
+        int error = build_route(&host->routes[i], table, store);
         if (error != 0)
             return error;
         host->is_guarded |= host->routes[i].is_guarded;
@@ -273,15 +275,16 @@ static int build_host(struct route_table *table, struct route_host *host, struct
                 (struct route_name){http_text_of(config->names[i]), host};
     if (config == table->config->default_host)
         table->fallback = host;
-    return open_error_root(host, table->config, store);
+    return open_error_root(host, table, store);
 }
 
-int route_table_init(struct route_table *table, const struct config *config, struct store *store)
+int route_table_init(struct route_table *table, const struct config *config, struct store *store,
+                     bool may_lack_roots)
 {
     size_t names = 0;
     int error = -ENOMEM;
 
-    *table = (struct route_table){.config = config};
+    *table = (struct route_table){.config = config, .may_lack_roots = may_lack_roots};
     for (size_t i = 0; i < config->host_count; i++)
         names += config->hosts[i].name_count;
     table->hosts = calloc(config->host_count + 1, sizeof(*table->hosts));

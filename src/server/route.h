@@ -42,11 +42,14 @@ struct route_table {
     struct route_host *hosts;
     struct route_name *names; /* sorted, for exact names */
     size_t name_count;
+    bool may_lack_roots;               /* then what cannot be opened now is tried again later */
     const struct route_host *fallback; /* the default host */
 };
 
-/* 0, or a negative errno, and what it was about was logged. */
-int route_table_init(struct route_table *table, const struct config *config, struct store *store);
+/* `may_lack_roots`: one that cannot be opened is tried again when it is asked for. 0, or a negative
+ * errno, and what it was about was logged. */
+int route_table_init(struct route_table *table, const struct config *config, struct store *store,
+                     bool may_lack_roots);
 void route_table_fini(struct route_table *table);
 
 /* The host that answers to a name (any case, without port): exact, longest wildcard, default. */

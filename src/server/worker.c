@@ -263,6 +263,13 @@ static int open_store(struct worker *worker)
     };
     int error = store_new(&worker->store, worker->loop, &worker->store_options);
 
+    if (error != 0 && error != -ENOMEM && worker->is_successor && config->mime_types[0] != '\0') {
+        log_event(LOG_LEVEL_ERROR,
+                  "worker %u: cannot read %s, so only built-in media types are known: %s",
+                  worker->index, config->mime_types, strerror(-error));
+        worker->store_options.mime_types = NULL;
+        error = store_new(&worker->store, worker->loop, &worker->store_options);
+    }
     if (error != 0)
         log_event(LOG_LEVEL_ERROR, "worker %u: cannot set up the file cache: %s", worker->index,
                   strerror(-error));
@@ -333,7 +340,9 @@ static int open_access_logs(struct worker *worker)
         return -ENOMEM;
     for (size_t i = 0; i < config->host_count; i++) {
         struct access_log *log = &worker->access_logs[i];
-        int error = access_log_open(log, worker->loop, &config->hosts[i].access_log);
+        int error = worker->is_successor
+                        ? access_log_open_patiently(log, worker->loop, &config->hosts[i].access_log)
+                        : access_log_open(log, worker->loop, &config->hosts[i].access_log);
 
         if (error != 0)
             return error;
@@ -384,7 +393,7 @@ static int set_up(struct worker *worker, const struct worker_options *options)
     if (error == 0)
         error = open_store(worker);
     if (error == 0)
-        error = route_table_init(&worker->routes, config, worker->store);
+        error = route_table_init(&worker->routes, config, worker->store, worker->is_successor);
     if (error == 0)
         error = open_auth(worker);
     if (error == 0)
@@ -451,7 +460,8 @@ static void tear_down(struct worker *worker)
 
 int worker_run(const struct worker_options *options)
 {
-    struct worker worker = {.config = options->config, .index = options->index};
+    struct worker worker = {
+        .config = options->config, .index = options->index, .is_successor = options->is_successor};
     int error = set_up(&worker, options);
 
     if (error == 0 && options->confine != NULL)

@@ -33,8 +33,10 @@ struct worker_options {
     const int *listeners;        /* one a config listener, in their order: listening, non-blocking;
                                     the worker takes the descriptors over */
     size_t listener_count;
-    int control_fd; /* a stream to the master, as above; at its end the master is gone and the
-                       worker stops gracefully. Taken over. -1: none */
+    bool is_successor; /* of one that served and died: a root, log or table of media types that it
+                          cannot open does not keep it from serving the rest */
+    int control_fd;    /* a stream to the master, as above; at its end the master is gone and the
+                          worker stops gracefully. Taken over. -1: none */
     struct counters *counters;        /* shared with the other workers; outlives the call */
     struct counters_slot *slot;       /* this worker's; NULL: none was free */
     int (*confine)(const void *data); /* gives up rights that only the set-up needs, before anything

@@ -68,6 +68,7 @@ struct worker {
     bool wants_address;        /* somebody will ask for a client's address */
     bool refreshes_by_receive; /* the backend receives while it dispatches */
     bool is_stale;             /* requests came in since the store was refreshed */
+    bool is_successor;
     bool is_stopping;
     bool is_trying; /* to have a ring; what fails is not final */
 

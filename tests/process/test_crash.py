@@ -62,6 +62,40 @@ class Workers(Site):
         self.assertLessEqual(len(failures), 3 * len(load.clients), failures)
         daemon.stop()
 
+    def test_successor_serves_what_can_be_served(self):
+        """What is there for one place keeps none of the others from being served."""
+        lost = self.folder()
+        log = os.path.join(self.folder(), "logs", "access.log")
+        types = tree.write(self.folder(), "types", b"text/x-of-file bin\n")
+        for name in ("root/x", "root/404"):
+            tree.write(lost, name, b"there")
+        os.mkdir(os.path.dirname(log))
+        daemon = self.running(mime_types=types, hosts=[
+            host(self.root, {"path": "/"}),
+            host(lost + "/root", names=["lost"], default=False, access_log={"target": log},
+                 error_pages=[{"status": 404, "file": "/404"}])],
+            expect=DIED + ["access log .*No such file", "built-in media types"])
+
+        def get(target, name):
+            return fetch(daemon.address, target, host=name)
+
+        self.assertEqual(get("/x", "lost").body, b"there")
+        os.rename(lost + "/root", lost + "/away")
+        os.rename(os.path.dirname(log), os.path.dirname(log) + ".away")
+        os.unlink(types)
+        former, = children(daemon.process.pid)
+        os.kill(former, signal.SIGKILL)
+        wait_until(lambda: children(daemon.process.pid) not in ([], [former]), "its successor")
+        self.assertEqual(get("/small.bin", "test").status, 200)
+        self.assertEqual(get("/x", "lost").status, 404)
+        os.rename(lost + "/away", lost + "/root")
+        os.rename(os.path.dirname(log) + ".away", os.path.dirname(log))
+        self.assertEqual(get("/x", "lost").body, b"there")
+        daemon.log.wait("written again")
+        daemon.stop()
+        with open(log, encoding="ascii") as file:
+            self.assertRegex(file.read(), '"GET /x HTTP/1.1" 404 ')
+
     def test_reload_after_a_crash(self):
         daemon = self.running(workers=2)
         os.kill(children(daemon.process.pid)[0], signal.SIGKILL)

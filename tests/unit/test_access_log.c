@@ -250,6 +250,30 @@ START_TEST(unusable_path_is_an_error)
 }
 END_TEST
 
+/* Where it is to be lived with, it is said once, and the lines go to the file once it can be. */
+START_TEST(path_that_is_usable_later)
+{
+    char name[sizeof(path) + 8];
+    struct config_access_log later = {CONFIG_TARGET_FILE, name, CONFIG_LOG_CUSTOM,
+                                      "%U %{User-Agent}i"};
+
+    snprintf(name, sizeof(name), "%s/later", path);
+    ck_assert_int_eq(access_log_open_patiently(&access_log, loop, &later), 0);
+    ck_assert(access_log_is_on(&access_log));
+    write_record(&access_log, 1, 3);
+    access_log_flush(&access_log);
+    ck_assert_uint_eq(line_count, 1);
+    ck_assert_int_eq(mkdir(path, 0700), 0);
+    access_log_flush(&access_log);
+    assert_file(name, "/1 xxx\n");
+    ck_assert_uint_eq(line_count, 2);
+    ck_assert_ptr_nonnull(strstr(last_line, "written again"));
+    access_log_close(&access_log);
+    ck_assert_int_eq(unlink(name), 0);
+    ck_assert_int_eq(rmdir(path), 0);
+}
+END_TEST
+
 /* /dev/full fails as a full disk does. */
 START_TEST(full_disk_is_said_once)
 {
@@ -404,6 +428,7 @@ int main(void)
     tcase_add_test(tests, rotation_loses_nothing);
     tcase_add_test(tests, failed_reopening_keeps_the_old_file);
     tcase_add_test(tests, unusable_path_is_an_error);
+    tcase_add_test(tests, path_that_is_usable_later);
     tcase_add_test(tests, full_disk_is_said_once);
     tcase_add_test(tests, lines_go_on_when_there_is_room_again);
     tcase_add_test(tests, broken_line_does_not_cross_a_rotation);
