@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-daemon_tests = tests/unit/test_attendant tests/unit/test_descriptors tests/unit/test_error_log \
+daemon_tests = tests/unit/test_attendant tests/unit/test_complaints tests/unit/test_descriptors \
+	tests/unit/test_error_log \
 	tests/unit/test_inherit tests/unit/test_pid_file tests/unit/test_respawn \
 	tests/unit/test_sandbox tests/unit/test_sockets tests/unit/test_takeover
 check_PROGRAMS += $(daemon_tests)
@@ -8,6 +9,11 @@ TESTS += $(daemon_tests)
 tests_unit_test_attendant_SOURCES = tests/unit/test_attendant.c
 tests_unit_test_attendant_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 tests_unit_test_attendant_LDADD = src/daemon/libdaemon.a src/log/liblog.a $(CHECK_LIBS)
+
+tests_unit_test_complaints_SOURCES = tests/unit/test_complaints.c
+tests_unit_test_complaints_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+tests_unit_test_complaints_LDADD = src/daemon/libdaemon.a src/log/liblog.a libevix.la \
+	$(LIBURING_LIBS) $(CHECK_LIBS)
 
 tests_unit_test_descriptors_SOURCES = tests/unit/test_descriptors.c
 tests_unit_test_descriptors_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
