@@ -13,6 +13,7 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 static int set_option(int fd, int level, int option, int value)
@@ -69,7 +70,11 @@ int tcp_socket_open(const struct config_listen *config, const struct sockaddr_st
 
 static int attach(int fd, int option, struct sock_filter *code, unsigned short length)
 {
-    struct sock_fprog program = {.len = length, .filter = code};
+    struct sock_fprog program;
+    memset(&program, 0,
+           sizeof(program)); /* what lies between its members goes to the kernel, too */
+    program.len = length;
+    program.filter = code;
     return setsockopt(fd, SOL_SOCKET, option, &program, sizeof(program)) == 0 ? 0 : -errno;
 }
 
