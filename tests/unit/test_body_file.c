@@ -162,6 +162,20 @@ static int64_t pages_from(int fd, uint64_t offset)
     return syscall(451, fd, &range, pages, 0) == 0 ? (int64_t)pages[0] : -1;
 }
 
+/* A large file of which nothing is in memory nor read ahead; `*fd` is another descriptor of it. */
+static struct representation *ask_cold(size_t size, int *fd)
+{
+    struct representation *file;
+
+    place_fill(&place, "large", size, 1);
+    *fd = open(place_path(&place, "large"), O_RDONLY | O_CLOEXEC);
+    file = place_ask(&place, "/large");
+    ck_assert_int_eq(fsync(*fd), 0);
+    ck_assert_int_eq(posix_fadvise(*fd, 0, 0, POSIX_FADV_DONTNEED), 0);
+    ck_assert_int_eq(posix_fadvise(file->fd, 0, 0, POSIX_FADV_RANDOM), 0);
+    return file;
+}
+
 /*
  * To look whether a byte is in memory has the kernel fetch it. If the end of a piece was looked for
  * before its start, it came first, and a send of the whole piece would wait for what is between.
@@ -174,12 +188,7 @@ START_TEST(looked_for_in_order)
     int fd;
 
     begin(false);
-    place_fill(&place, "large", 8 << 20, 1);
-    fd = open(place_path(&place, "large"), O_RDONLY | O_CLOEXEC);
-    file = place_ask(&place, "/large");
-    ck_assert_int_eq(fsync(fd), 0);
-    ck_assert_int_eq(posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED), 0);
-    ck_assert_int_eq(posix_fadvise(file->fd, 0, 0, POSIX_FADV_RANDOM), 0); /* nothing ahead */
+    file = ask_cold(8 << 20, &fd);
     if (pages_from(fd, 0) == 0) { /* a kernel that can tell, a file system that can drop them */
         ck_assert_int_eq(body_from_file(&body, place.store, file, 0, 8 << 20), 0);
         body_next(body, &piece);
@@ -203,12 +212,7 @@ START_TEST(read_and_given_from_the_cache)
     int fd;
 
     begin(false);
-    place_fill(&place, "large", 1 << 20, 1);
-    fd = open(place_path(&place, "large"), O_RDONLY | O_CLOEXEC);
-    file = place_ask(&place, "/large");
-    ck_assert_int_eq(fsync(fd), 0);
-    ck_assert_int_eq(posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED), 0);
-    ck_assert_int_eq(posix_fadvise(file->fd, 0, 0, POSIX_FADV_RANDOM), 0); /* nothing ahead */
+    file = ask_cold(1 << 20, &fd);
     ck_assert_int_eq(body_from_file(&body, place.store, file, 0, 1 << 20), 0);
     body->ready = on_ready;
     ready = false;
