@@ -19,6 +19,9 @@
 /* An idle connection costs the process 400 bytes at most, with what its block has besides. */
 static_assert(sizeof(struct connection) <= 352, "an idle connection is small");
 
+/* What a client's kernel takes at once: a connection's initial window (RFC 6928), 10 segments. */
+#define INITIAL_WINDOW_BYTES 14600
+
 static const struct transport_events events;
 static void on_deadline(struct evix_timer *timer);
 
@@ -166,8 +169,10 @@ void connection_abort(struct connection *connection)
 static void end(struct connection *connection)
 {
     /* That this was its last request a client knows when it has read so, unless it said it itself:
-       another one may be on its way, or be sent while the response is still waiting to leave. */
-    bool may_send = !connection->is_waived;
+       another one may be on its way, or be sent while the response is still waiting to leave.
+       Clients that said it must not send more (RFC 9112 9.6), but some do, if only an empty line
+       (2.2). That can destroy only what the client's kernel has not taken yet. */
+    bool may_send = !connection->is_waived || connection->exceeds_window;
     bool is_unread = connection->is_refused || connection->input_length != 0 || may_send;
 
     if (connection->input_ended) {
@@ -545,6 +550,7 @@ static void on_sent(struct transport *transport, ssize_t result)
     }
     worker_note_turn(connection->worker);
     counters_add(&connection->worker->slot->data.counts[COUNTER_SENT], (uint64_t)result);
+    connection->exceeds_window |= result > INITIAL_WINDOW_BYTES || connection->request_count > 1;
     connection->is_running = true;
     http1_sent(connection, (uint64_t)result);
     run(connection, true);

@@ -37,10 +37,11 @@ struct connection {
     uint32_t request_count;
     uint8_t wait; /* enum connection_wait */
     bool is_sending_file : 1;
-    bool is_running : 1; /* proceeding: what happens meanwhile is looked at before the end */
-    bool is_last : 1;    /* no request after the one under way */
-    bool is_waived : 1;  /* so said the client */
-    bool is_refused : 1; /* what comes is no request any more: read and dropped */
+    bool is_running : 1;     /* proceeding: what happens meanwhile is looked at before the end */
+    bool is_last : 1;        /* no request after the one under way */
+    bool is_waived : 1;      /* so said the client */
+    bool exceeds_window : 1; /* more was sent than a client surely takes at once */
+    bool is_refused : 1;     /* what comes is no request any more: read and dropped */
     bool is_lingering : 1;
     bool is_closing : 1;
     bool input_ended : 1;    /* the client sends no more */

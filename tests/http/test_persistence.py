@@ -301,23 +301,59 @@ class Exact(Site):
                     self.assertEqual(connection.read_response().keeps_alive, number < 3)
                 connection.expect_end()
 
+    def serve_with_status(self, **settings):
+        return Daemon(config=configuration(
+            hosts=[host(self.root, {"path": "/"}, {"path": "/status", "handler": "status"})],
+            **settings,
+        ))
+
+    def wait_until_sent(self, address):
+        """What the client has not read waits in the kernel."""
+        def is_sent():
+            found = json.loads(fetch(address, "/status/json").body)
+            return found["connections"]["sending"] == 0
+
+        wait_until(is_sent, "the rest of the answer waits in the kernel")
+
     def test_what_follows_the_last_of_a_limit_does_not_destroy_it(self):
         """9.6: who has not read `close` yet may send another request, also when all is answered."""
-        with Daemon(config=configuration(
-            hosts=[host(self.root, {"path": "/"}, {"path": "/status", "handler": "status"})],
-            limits={"requests_per_connection": 1},
-        )) as daemon:
-            def is_sent():
-                found = json.loads(fetch(daemon.address, "/status/json").body)
-                return found["connections"]["sending"] == 0
-
+        with self.serve_with_status(limits={"requests_per_connection": 1}) as daemon:
             with Connection(daemon.address, receive_buffer=4096) as connection:
                 connection.send(request("/medium.bin"))
                 connection.buffer += connection.receive(1)
-                wait_until(is_sent, "the rest of the answer waits in the kernel")
+                self.wait_until_sent(daemon.address)
                 connection.send(request("/small.bin"))
                 self.assertTrue(connection.read_response().body == self.medium)
                 connection.expect_end()
+
+    def test_what_follows_the_last_of_a_client_does_not_destroy_it(self):
+        """9.6, 2.2: a client that said `close` may still send an empty line, or what it must not."""
+        close = ["Connection: close"]
+        part = ["Range: bytes=100-33755"]
+        last_of = {
+            "one answer": (request("/medium.bin", fields=close), [self.medium]),
+            "a range": (request("/medium.bin", fields=close + part), [self.medium[100:33756]]),
+            "HTTP/1.0": (request("/medium.bin", version="1.0"), [self.medium]),
+            "small ones": (request("/small.bin") * 39 + request("/small.bin", fields=close),
+                           [self.small] * 40),
+            "a large file": (request("/large.bin", fields=close), [self.large]),
+        }
+        with self.serve_with_status() as daemon:
+            for name, (data, contents) in last_of.items():
+                for more in (b"\r\n", b"GET /small.bin HT", request("/small.bin")):
+                    with self.subTest(name=name, more=more):
+                        self.check_last(daemon.address, data, more, contents)
+
+    def check_last(self, address, data, more, contents):
+        with Connection(address, receive_buffer=4096) as connection:
+            connection.send(data)
+            connection.buffer += connection.receive(1)
+            if len(contents[0]) < 1 << 20:  # else it does not fit into the kernel
+                self.wait_until_sent(address)
+            connection.send(more).half_close()
+            for content in contents:
+                self.assertTrue(connection.read_response().body == content)
+            connection.expect_end()
 
 
 if __name__ == "__main__":
