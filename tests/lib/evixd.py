@@ -58,11 +58,19 @@ def forbid_io_uring():
         raise OSError(ctypes.get_errno(), "no filter can be set")
 
 
+def reset_inherited():
+    """For a child, before it becomes the daemon: every signal has its default disposition, whatever
+    started the tests. (A shell starts `scripts/test &` with INT and QUIT ignored, nohup(1) with HUP.)"""
+    for number in signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP}:
+        signal.signal(number, signal.SIG_DFL)
+
+
 def run(*arguments, timeout=10, env=None, cwd=None):
     """The program, run to its end: subprocess.CompletedProcess with text in stdout and stderr."""
     return subprocess.run(
         [EVIXD, *arguments], stdin=subprocess.DEVNULL, capture_output=True, text=True,
         errors="surrogateescape", timeout=timeout * TIME_SCALE, env=env, cwd=cwd, check=False,
+        preexec_fn=reset_inherited,
     )
 
 
@@ -220,6 +228,7 @@ class Daemon:
     def start(self):
         def before_exec():
             _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+            reset_inherited()
             if self.descriptor_limit:
                 resource.setrlimit(resource.RLIMIT_NOFILE, (self.descriptor_limit,) * 2)
             if not self.io_uring:

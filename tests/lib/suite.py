@@ -60,7 +60,9 @@ def main(limit=60):
         faulthandler.dump_traceback(all_threads=True)
         raise TimeLimit("the module took more than %d s" % (limit * TIME_SCALE))
 
+    os.umask(0o022)  # a file that is to be served can be read by the workers' user
     signal.signal(signal.SIGALRM, on_alarm)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGALRM])
     signal.alarm(int(limit * TIME_SCALE))
     loader = unittest.TestLoader()
     module = sys.modules["__main__"]
