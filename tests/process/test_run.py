@@ -10,7 +10,7 @@ import unittest
 from urllib.parse import urlsplit
 
 import suite
-from evixd import EVIXD, SERVING
+from evixd import EVIXD, SERVING, reset_inherited
 from wire import fetch
 
 RUN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "scripts", "run")
@@ -37,17 +37,24 @@ class Run(unittest.TestCase):
         put(os.path.join(self.top, "conf", "www", "index.html"), "the sample site")
         put(os.path.join(self.top, "site", "index.html"), "the site")
 
+    def started(self, *arguments, cwd="."):
+        return subprocess.Popen([os.path.join(self.top, "scripts", "run"), *arguments],
+                                cwd=os.path.join(self.top, cwd), stdin=subprocess.DEVNULL,
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                preexec_fn=reset_inherited)
+
+    def page_of(self, process):
+        for line in process.stdout:
+            found = SERVING.match(line)
+            if found:
+                url = urlsplit(found["url"])
+                return fetch((url.hostname, url.port)).body.decode()
+        raise AssertionError(process.stderr.read())
+
     def page(self, *arguments, cwd="."):
-        with subprocess.Popen([os.path.join(self.top, "scripts", "run"), *arguments],
-                              cwd=os.path.join(self.top, cwd), stdin=subprocess.DEVNULL,
-                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        with self.started(*arguments, cwd=cwd) as process:
             try:
-                for line in process.stdout:
-                    found = SERVING.match(line)
-                    if found:
-                        url = urlsplit(found["url"])
-                        return fetch((url.hostname, url.port)).body.decode()
-                raise AssertionError(process.stderr.read())
+                return self.page_of(process)
             finally:
                 process.terminate()
                 process.communicate()
@@ -77,7 +84,27 @@ class Run(unittest.TestCase):
                               capture_output=True, text=True)
         self.assertEqual(done.returncode, 1)
         self.assertIn("broken", done.stderr)
+        self.assertIn("the build failed", done.stderr)
         self.assertIn("build/run.log", done.stderr)
+
+    def test_packages_speak_in_the_log(self):
+        """What dpkg says would hide the line that tells where it serves."""
+        put(os.path.join(self.top, "scripts", "packages"), "#!/bin/sh\necho Unpacking; echo Hm >&2\n", 0o755)
+        with self.started("site", "-l", "127.0.0.1:0") as process:
+            self.assertEqual(self.page_of(process), "the site")
+            process.terminate()
+            said = process.communicate()[1]
+        self.assertNotRegex(said, "Unpacking|Hm")
+        with open(os.path.join(self.top, "build", "run.log"), encoding="utf-8") as file:
+            self.assertEqual(file.read().splitlines()[:2], ["Unpacking", "Hm"])
+
+    def test_failed_packages(self):
+        put(os.path.join(self.top, "scripts", "packages"), "#!/bin/sh\necho no network >&2; exit 100\n", 0o755)
+        done = subprocess.run([os.path.join(self.top, "scripts", "run"), "site"], cwd=self.top,
+                              capture_output=True, text=True)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("no network", done.stderr)
+        self.assertIn("the installation of packages failed", done.stderr)
 
 
 if __name__ == "__main__":
