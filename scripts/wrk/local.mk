@@ -35,7 +35,7 @@ EXTRA_DIST += \
 	scripts/wrk/measuring/slow_disk.py \
 	scripts/wrk/measuring/stepping.py \
 	scripts/wrk/measuring/tables.py \
-	scripts/wrk/mixed.lua \
+	scripts/wrk/replay.lua \
 	scripts/wrk/pipelined.lua \
 	scripts/wrk/profile \
 	scripts/wrk/ranges.lua \

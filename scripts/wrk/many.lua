@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: MIT
--- Ten thousand files of 4 KiB at random: /many/00000.html to /many/09999.html.
+-- Ten thousand files of 4 KiB at random, 200 a folder: /many/00/0000.html to /many/49/0199.html;
+-- `... -- flat`: all of them in one folder, /flat/00000.html to /flat/09999.html.
 
 dofile(debug.getinfo(1, "S").source:match("@?(.*/)") .. "report.lua")
 
@@ -8,8 +9,14 @@ local count = 10000
 
 function init(args)
     math.randomseed(1)
-    for i = 1, count do
-        requests[i] = wrk.format("GET", string.format("/many/%05d.html", i - 1))
+    for i = 0, count - 1 do
+        local path
+        if args[1] == "flat" then
+            path = string.format("/flat/%05d.html", i)
+        else
+            path = string.format("/many/%02d/%04d.html", math.floor(i / 200), i % 200)
+        end
+        requests[i + 1] = wrk.format("GET", path)
     end
 end
 

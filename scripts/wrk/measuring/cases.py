@@ -43,9 +43,26 @@ class Pipelined(Case):
         return {**super().load(port, seconds, options), "p50": None, "p99": None, "p999": None}
 
 
-class Mixed(Case):
+class Flat(Case):
+    def arguments(self, _options):
+        return ("flat",)
+
+
+class Replay(Case):
     def arguments(self, options):
         return (options.log,)
+
+
+class Mixed(Case):
+    """Downloads that never pause, and one client that asks for a small file 500 times a second.
+    Requests and their CPU time are those of the downloads, latencies those of the small file."""
+
+    HOT = "/1k.html"
+
+    def load(self, port, seconds, options):
+        with load.PacedClient(port, self.HOT, seconds) as client:
+            downloads = super().load(port, seconds, options)
+            return {**downloads, **client.latencies()}
 
 
 class Paced(Case):
@@ -63,19 +80,23 @@ BUDGETS = {
     "small-1000": Case("1 KiB file, 1,000 connections", connections=1000, length=1024, floor=True),
     "pipelined": Pipelined("1 KiB file, 16 requests pipelined", script="pipelined.lua",
                            length=1024, floor=True),
-    "many": Case(f"{MANY:,} distinct 4 KiB files at random", path="/many/00000.html",
+    "many": Case(f"{MANY:,} distinct 4 KiB files at random", path="/many/00/0000.html",
                  script="many.lua", length=4096),
     "close": Case("a new connection for each request", script="close.lua", length=1024),
     "100k": Case("100 KiB file", path="/100k.bin", length=100 << 10),
     "10m": Case("10 MiB file, 16 connections", path="/10m.bin", connections=16, length=10 << 20),
     "404": Case("404", path="/none.html", status=404),
     "304": Case("304", script="conditional.lua", status=304, length=0, fields=DATE),
+    "mixed": Mixed("a small file, 500/s, beside 16 downloads of 10 MiB", path="/10m.bin",
+                   connections=16, length=10 << 20),
 }
 # Decide no budget.
 FURTHER = {
     "ranges": Case("4 KiB ranges of a 10 MiB file", path="/10m.bin", script="ranges.lua",
                    status=206, length=4096, fields="Range: bytes=4096-8191\r\n"),
-    "mixed": Mixed("an access log replayed", script="mixed.lua"),
+    "flat": Flat(f"{MANY:,} distinct 4 KiB files in one folder", path="/flat/00000.html",
+                 script="many.lua", length=4096),
+    "replay": Replay("an access log replayed", script="replay.lua"),
     "paced": Paced(f"1 KiB file, {Paced.RATE:,} requests a second (oha)", length=1024),
 }
 CASES = {**BUDGETS, **FURTHER}

@@ -10,7 +10,7 @@ import socket
 import subprocess
 import threading
 
-from . import processes
+from . import probe, processes
 from .servers import HERE
 
 REQUEST = b"GET %s HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
@@ -83,6 +83,37 @@ def ask(port, path="/1k.html", fields=""):
             return response.status, len(response.read())
     except (OSError, http.client.HTTPException) as error:
         raise processes.Failed(f"no response to {path}: {error!r}") from error
+
+
+class PacedClient:
+    """`with PacedClient(port, path, seconds)`: asks for a file at a fixed pace while the block lasts,
+    in a process of its own that the kernel prefers to the load, so that what is measured is not how
+    long that process waits for its core."""
+
+    def __init__(self, port, path, seconds):
+        self.command = probe.command("hot", port, seconds, path)
+        self.seconds = seconds
+        self.process = None
+
+    def __enter__(self):
+        self.process = subprocess.Popen(
+            self.command, stdout=subprocess.PIPE, text=True,
+            preexec_fn=processes.preparation(processes.LOAD_CORE, favoured=os.geteuid() == 0))
+        return self
+
+    def latencies(self):
+        """Quantiles in microseconds, by report.lua's names."""
+        try:
+            found = json.loads(self.process.communicate(timeout=self.seconds + 20)[0])
+        except (subprocess.TimeoutExpired, ValueError) as error:
+            raise processes.Failed(f"the small file's client: {error!r}") from error
+        return {name: found[min(int(share * len(found)), len(found) - 1)]
+                for name, share in (("p50", 0.5), ("p99", 0.99), ("p999", 0.999))}
+
+    def __exit__(self, *_error):
+        self.process.kill()
+        self.process.wait()
+        self.process.stdout.close()
 
 
 class IdleConnections:

@@ -4,9 +4,10 @@
 import os
 import re
 
-# conditional.lua and mixed.lua know this date; it is old enough to be a validator.
+# conditional.lua and replay.lua know this date; it is old enough to be a validator.
 FILE_TIME = 1577836800  # Wed, 01 Jan 2020 00:00:00 GMT
 MANY = 10000
+MANY_A_FOLDER = 200
 LARGEST = 16 << 20
 
 # Common and combined format: the request line, the status, the bytes.
@@ -27,7 +28,10 @@ def make_site(root):
     put(root, "100k.bin", os.urandom(100 << 10))
     put(root, "10m.bin", os.urandom(10 << 20))
     for number in range(MANY):
-        put(root, f"many/{number:05}.html", (f"{number:05}" * 820).encode()[:4096])
+        data = (f"{number:05}" * 820).encode()[:4096]
+        folder, place = divmod(number, MANY_A_FOLDER)
+        put(root, f"many/{folder:02}/{place:04}.html", data)
+        put(root, f"flat/{number:05}.html", data)
 
 
 def log_paths(log):

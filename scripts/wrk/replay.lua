@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
 -- Replays an access log (common or combined format) in its order, over and over:
---     wrk -s mixed.lua URL -- access.log
+--     wrk -s replay.lua URL -- access.log
 -- A line with 304 is asked as its client will have asked, with a date, one with 206 for a range.
 
 dofile(debug.getinfo(1, "S").source:match("@?(.*/)") .. "report.lua")
@@ -19,7 +19,7 @@ local function fields(status, bytes)
 end
 
 function init(args)
-    local name = args[1] or error("mixed.lua: say `-- access.log` after the URL")
+    local name = args[1] or error("replay.lua: say `-- access.log` after the URL")
     for line in io.lines(name) do
         local method, path, status, bytes = line:match('"(%u+) (/%S*) [^"]*" (%d+) (%S+)')
         if method == "GET" or method == "HEAD" then
@@ -27,7 +27,7 @@ function init(args)
         end
     end
     if #requests == 0 then
-        error("mixed.lua: no GET or HEAD line in " .. name)
+        error("replay.lua: no GET or HEAD line in " .. name)
     end
 end
 
