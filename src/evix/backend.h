@@ -51,6 +51,15 @@ struct backend {
     void (*dispatch)(struct evix_loop *loop);
 
     /*
+     * For send_file.c: gives the RUNNING operation to evix__send_file_queue() when its full socket
+     * has room.
+     */
+    void (*await_room)(struct evix_loop *loop, struct evix_op *op);
+
+    /* For the same: what was submitted goes to the kernel now, before it has much else to do. */
+    void (*push)(struct evix_loop *loop);
+
+    /*
      * For io.c: the interest in `fd` changes from `was` to `wanted` (EVIX_READ | EVIX_WRITE; 0 is
      * none). Level-triggered. `token` comes back through evix__io_dispatch(); it is new whenever
      * `was` is 0. -EBADF, -EPERM, -ENOMEM; never fails when `wanted` is 0.
@@ -85,6 +94,16 @@ enum { DISPATCH_STRIDE = 32 };
  */
 bool evix__ops_submit_early(struct evix_loop *loop);
 
+/* ---- ranges of files (send_file.c) ---- */
+
+/* The operation is RUNNING and its socket has room, as far as is known. From anywhere in the loop.
+ */
+void evix__send_file_queue(struct evix_loop *loop, struct evix_op *op);
+
+/* After the submit step: lets those that have waited longest send, until the turn's bytes are used
+ * up. */
+void evix__send_files_run(struct evix_loop *loop);
+
 /* ---- readiness watchers (io.c) ---- */
 
 /* The lowest bit of a token is 1, so that it can share a word with aligned pointers. */
@@ -97,6 +116,8 @@ void evix__io_dispatch(struct evix_loop *loop, uint64_t token, unsigned events);
 
 void evix__ready_submit(struct evix_loop *loop, struct evix_op *list);
 void evix__ready_cancel(struct evix_loop *loop, struct evix_op *op);
+void evix__ready_await_room(struct evix_loop *loop, struct evix_op *op);
+void evix__ready_push(struct evix_loop *loop);
 
 /* Phase 3: runs what is to be tried anew. Called by dispatch() before it hands over events. */
 void evix__ready_run_retries(struct evix_loop *loop);

@@ -130,6 +130,18 @@ static void uring_backend_cancel(struct evix_loop *loop, struct evix_op *op)
     evix__uring_op_cancel(uring_of(loop), op);
 }
 
+static void uring_backend_await_room(struct evix_loop *loop, struct evix_op *op)
+{
+    evix__uring_op_poll(uring_of(loop), op);
+}
+
+static void uring_backend_push(struct evix_loop *loop)
+{
+    struct uring *uring = uring_of(loop);
+    if (uring->is_started)
+        io_uring_submit(&uring->ring);
+}
+
 /* The ring holds a reference to a socket only while an operation is in the kernel: none is left. */
 static void uring_backend_forget(struct evix_loop *loop, struct evix_socket *socket)
 {
@@ -273,6 +285,8 @@ const struct backend evix__backend_uring = {
     .submit = uring_backend_submit,
     .cancel = uring_backend_cancel,
     .forget = uring_backend_forget,
+    .await_room = uring_backend_await_room,
+    .push = uring_backend_push,
     .wait = uring_backend_wait,
     .dispatch = uring_backend_dispatch,
     .watch = uring_backend_watch,

@@ -35,6 +35,7 @@ libevix_la_SOURCES = \
 	src/evix/platform.h \
 	src/evix/post.c \
 	src/evix/ready.c \
+	src/evix/send_file.c \
 	src/evix/signal.c \
 	src/evix/timer.c \
 	src/evix/timer_private.h \

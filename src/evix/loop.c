@@ -81,7 +81,7 @@ bool evix_loop_alive(const struct evix_loop *loop)
 
 static bool has_work(const struct evix_loop *loop)
 {
-    return loop->completed.first || loop->ready.retry.first || loop->closing ||
+    return loop->completed.first || loop->ready.retry.first || loop->turns.first || loop->closing ||
            !list_is_empty(&loop->posts);
 }
 
@@ -104,8 +104,8 @@ static uint64_t sleep_ns(const struct evix_loop *loop, enum evix_run_mode mode, 
 static bool may_skip_poll(struct evix_loop *loop, enum evix_run_mode mode, uint64_t busy_ns)
 {
     bool is_fruitful = loop->completed.first || loop->ready.retry.first;
-    loop->has_skipped_poll = is_fruitful && busy_ns < LONG_NS && !loop->has_skipped_poll &&
-                             mode == EVIX_RUN_DEFAULT &&
+    loop->has_skipped_poll = is_fruitful && !loop->turns.first && busy_ns < LONG_NS &&
+                             !loop->has_skipped_poll && mode == EVIX_RUN_DEFAULT &&
                              (loop->backend->capabilities & BACKEND_READY);
     return loop->has_skipped_poll;
 }
@@ -157,6 +157,10 @@ static int iterate(struct evix_loop *loop, enum evix_run_mode mode)
         evix__hooks_run(loop, EVIX_HOOK_PREPARE);
     if (loop->started.first)
         evix__ops_submit(loop);
+    if (loop->turns.first) {
+        loop->backend->push(loop);
+        evix__send_files_run(loop);
+    }
     int error = poll_kernel(loop, mode);
     evix__ops_run_completed(loop);
     loop->backend->dispatch(loop);
@@ -199,6 +203,7 @@ static void init_lists(struct evix_loop *loop)
 {
     op_queue_init(&loop->started);
     op_queue_init(&loop->completed);
+    op_queue_init(&loop->turns);
     op_queue_init(&loop->ready.retry);
     list_init(&loop->posts);
     list_init(&loop->hooks[EVIX_HOOK_PREPARE]);

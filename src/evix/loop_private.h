@@ -54,6 +54,7 @@ struct evix_loop {
     size_t active;             /* the unreferenced ones too */
     struct op_queue started;   /* since the last submit step */
     struct op_queue completed; /* final callbacks to be run in the next phase 3 */
+    struct op_queue turns;     /* ranges of files whose sockets have room (send_file.c) */
     struct trace trace;
     struct evix_counters counters;
     uint64_t lag_ns;        /* the longest turn since it was taken */

@@ -160,7 +160,7 @@ void evix_cancel(struct evix_op *op)
     op->flags |= OP_CANCELLED;
     if (op->state == OP_STARTED)
         loop->has_cancelled_start = true;
-    else
+    else if (op->state != OP_TURN) /* at its turn it is found cancelled */
         loop->backend->cancel(loop, op);
 }
 
@@ -231,7 +231,8 @@ static void cut_off(struct evix_op *op)
 
 void evix__ops_fini(struct evix_loop *loop)
 {
-    struct op_queue *const queues[] = {&loop->started, &loop->ready.retry, &loop->completed};
+    struct op_queue *const queues[] = {&loop->started, &loop->ready.retry, &loop->turns,
+                                       &loop->completed};
     struct evix_op *next;
     for (size_t i = 0; i < sizeof(queues) / sizeof(queues[0]); i++) {
         for (struct evix_op *op = op_queue_take(queues[i]); op; op = next) {

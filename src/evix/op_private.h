@@ -8,6 +8,7 @@
  *   IDLE -> STARTED    evix_receive() and the like: queued for the submit step
  *        -> RUNNING    the backend's: in the kernel, or parked until the descriptor is ready
  *       (-> RETRY      ready.c only: to be tried in the next phase 3)
+ *       (-> TURN       send_file.c only: waits for its turn, and is RUNNING again afterwards)
  *        -> COMPLETED  evix__op_complete(): its final callback is queued
  *        -> IDLE       just before the final callback, which may start it again
  *
@@ -16,7 +17,7 @@
 
 #include "loop_private.h"
 
-enum op_state { OP_IDLE, OP_STARTED, OP_RUNNING, OP_RETRY, OP_COMPLETED };
+enum op_state { OP_IDLE, OP_STARTED, OP_RUNNING, OP_RETRY, OP_TURN, OP_COMPLETED };
 
 enum op_kind {
     OP_ACCEPT = 1,

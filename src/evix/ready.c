@@ -17,14 +17,12 @@
 /* Bounds of what one socket may do in a turn, so that it cannot hold the loop. */
 enum {
     RECEIVES_PER_TURN = 4,
-    FILE_BYTES_PER_TURN = 1 << 20,
     DEFAULT_BUFFER_BYTES = 64 * 1024,
 };
 
 /* What came of trying a call. */
 enum verdict {
     BLOCKED, /* park it */
-    AGAIN,   /* its turn is over: in the next iteration */
     DONE,    /* op->result */
 };
 
@@ -190,29 +188,6 @@ static enum verdict try_send(struct evix_op *op)
     return done(op, 0);
 }
 
-/* Less than was asked for may be the end of the file or a full socket: the next call tells. */
-static enum verdict try_send_file(struct evix_op *op)
-{
-    size_t allowed = FILE_BYTES_PER_TURN;
-    while (op->u.range.sent < op->length) {
-        size_t bytes = op->length - op->u.range.sent;
-        if (allowed == 0)
-            return AGAIN;
-        ssize_t count = evix__platform_send_file(op->socket->fd, op->u.range.fd,
-                                                 op->u.range.offset + op->u.range.sent,
-                                                 bytes < allowed ? bytes : allowed);
-        if (count < 0 && errno == EINTR)
-            continue;
-        if (count < 0)
-            return blocked_or_failed(op);
-        if (count == 0)
-            break;
-        op->u.range.sent += (uint32_t)count;
-        allowed -= (size_t)count;
-    }
-    return done(op, 0);
-}
-
 /*
  * `count` says that connect(2) was called. A socket that is writable need not be connected:
  * SO_ERROR has the outcome, and getpeername(2) tells "not yet" from "yes".
@@ -241,35 +216,31 @@ static enum verdict try_connect(struct evix_op *op)
 
 static enum verdict try_write(struct evix_op *op)
 {
-    switch (op->kind) {
-    case OP_SEND:
-        return try_send(op);
-    case OP_SEND_FILE:
-        return try_send_file(op);
-    default:
-        assert(op->kind == OP_CONNECT);
-        return try_connect(op);
-    }
+    assert(op->kind == OP_SEND || op->kind == OP_CONNECT);
+    return op->kind == OP_SEND ? try_send(op) : try_connect(op);
 }
 
 /* In phase 3. */
 static void run_writer(struct evix_loop *loop, struct evix_op *op)
 {
-    if (op_is_stale(loop, op)) {
-        evix__op_finish(loop, op, 0);
-        return;
-    }
-    switch (try_write(op)) {
-    case BLOCKED:
-        park(loop, op);
-        break;
-    case AGAIN:
-        try_later(loop, op);
-        break;
-    case DONE:
+    if (op->kind == OP_SEND_FILE)
+        evix__send_file_queue(loop, op);
+    else if (try_write(op) == DONE)
         evix__op_finish(loop, op, op->result);
-        break;
-    }
+    else
+        park(loop, op);
+}
+
+void evix__ready_await_room(struct evix_loop *loop, struct evix_op *op)
+{
+    op->socket->events |= SOCKET_WRITE_BLOCKED;
+    park(loop, op);
+}
+
+/* The calls were made when they were submitted. */
+void evix__ready_push(struct evix_loop *loop)
+{
+    (void)loop;
 }
 
 /* ---- the submit step ---- */
@@ -291,17 +262,12 @@ static void start_writer(struct evix_loop *loop, struct evix_op *op)
         op->count = 0;
     else if (is_edge(loop) && (op->socket->events & SOCKET_WRITE_BLOCKED))
         return;
-    switch (try_write(op)) {
-    case BLOCKED:
-        park(loop, op);
-        break;
-    case AGAIN:
-        try_later(loop, op);
-        break;
-    case DONE:
+    if (op->kind == OP_SEND_FILE)
+        evix__send_file_queue(loop, op);
+    else if (try_write(op) == DONE)
         evix__op_complete(loop, op, op->result);
-        break;
-    }
+    else
+        park(loop, op);
 }
 
 static void submit_one(struct evix_loop *loop, struct evix_op *op)

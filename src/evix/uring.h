@@ -67,6 +67,9 @@ struct io_uring_sqe *evix__uring_take_entry(struct uring *uring);
 /* Brings an operation into the kernel, into the backlog, or to its end. */
 void evix__uring_op_start(struct uring *uring, struct evix_op *op);
 
+/* Has it go on when its socket has room, or something to read. */
+void evix__uring_op_poll(struct uring *uring, struct evix_op *op);
+
 /* Phase 3: what a completion means for its operation. */
 void evix__uring_op_completed(struct uring *uring, const struct io_uring_cqe *completion);
 

@@ -25,7 +25,6 @@
 
 enum {
     SEND_BYTES_MAX = 1 << 30, /* a completion's result is an int */
-    FILE_BYTES_PER_TURN = 1 << 20,
 };
 
 /* ---- queues of this backend ---- */
@@ -138,42 +137,13 @@ static void enter_kernel(struct uring *uring, struct evix_op *op)
         prepare(uring, entry, op);
 }
 
-static void enter_poll(struct uring *uring, struct evix_op *op)
+void evix__uring_op_poll(struct uring *uring, struct evix_op *op)
 {
     op->flags |= URING_POLLING;
     enter_kernel(uring, op);
 }
 
 /* ---- operations that are system calls of ours, and polls where those would block ---- */
-
-/*
- * By sendfile(2), here too. Measured with 10 MiB of the page cache to loopback, 256 KiB a call: it
- * costs 1.1 to 1.2 ms, as do two calls of splice(2) through a pipe, which would be one more pair of
- * descriptors for each download; the ring's splice 2.7 ms, since the kernel gives it to threads; a
- * copy through our memory 2.9 ms.
- *
- * 1 when all is sent or the file ended, 0 if it would block, or a negative errno. Whoever reads as
- * fast as we send is polled for as well after a while, so that others have their turn.
- */
-static int send_file(struct evix_op *op)
-{
-    size_t allowed = FILE_BYTES_PER_TURN;
-    while (op->u.range.sent < op->length && allowed > 0) {
-        size_t bytes = op->length - op->u.range.sent;
-        ssize_t sent = evix__platform_send_file(op->socket->fd, op->u.range.fd,
-                                                op->u.range.offset + op->u.range.sent,
-                                                bytes < allowed ? bytes : allowed);
-        if (sent < 0 && errno == EINTR)
-            continue;
-        if (sent < 0)
-            return errno == EAGAIN ? 0 : -errno;
-        if (sent == 0)
-            return 1;
-        op->u.range.sent += (uint32_t)sent;
-        allowed -= (size_t)sent;
-    }
-    return op->u.range.sent == op->length;
-}
 
 static int start_connect(const struct evix_op *op)
 {
@@ -190,15 +160,7 @@ static int finish_connect(const struct evix_op *op)
     socklen_t length = sizeof(error);
     if (getsockopt(op->socket->fd, SOL_SOCKET, SO_ERROR, &error, &length) < 0)
         return -errno;
-    return error ? -error : 1;
-}
-
-/* The operation's result when it is at its end. */
-static ssize_t achieved(const struct evix_op *op, int outcome)
-{
-    if (outcome < 0)
-        return outcome;
-    return op->kind == OP_SEND_FILE ? (ssize_t)op->u.range.sent : 0;
+    return -error;
 }
 
 void evix__uring_op_start(struct uring *uring, struct evix_op *op)
@@ -206,18 +168,22 @@ void evix__uring_op_start(struct uring *uring, struct evix_op *op)
     op->flags |= URING_DETACHED;
     if (op->kind == OP_ACCEPT) {
         op->count = 0;
-        enter_poll(uring, op);
+        evix__uring_op_poll(uring, op);
         return;
     }
-    if (op->kind != OP_CONNECT && op->kind != OP_SEND_FILE) {
+    if (op->kind == OP_SEND_FILE) {
+        evix__send_file_queue(uring->loop, op);
+        return;
+    }
+    if (op->kind != OP_CONNECT) {
         enter_kernel(uring, op);
         return;
     }
-    int outcome = op->kind == OP_CONNECT ? start_connect(op) : send_file(op);
+    int outcome = start_connect(op);
     if (outcome == 0)
-        enter_poll(uring, op);
+        evix__uring_op_poll(uring, op);
     else
-        evix__op_complete(uring->loop, op, achieved(op, outcome));
+        evix__op_complete(uring->loop, op, outcome < 0 ? outcome : 0);
 }
 
 static void accept_some(struct uring *uring, struct evix_op *op)
@@ -228,7 +194,7 @@ static void accept_some(struct uring *uring, struct evix_op *op)
     else if (outcome == ACCEPT_UNWANTED)
         evix__op_finish(uring->loop, op, -ECANCELED);
     else
-        enter_poll(uring, op);
+        evix__uring_op_poll(uring, op);
 }
 
 static void on_polled(struct uring *uring, struct evix_op *op, int result)
@@ -241,21 +207,19 @@ static void on_polled(struct uring *uring, struct evix_op *op, int result)
         evix__op_finish(uring->loop, op, result);
         return;
     }
-    if (op->kind == OP_ACCEPT) {
+    switch ((enum op_kind)op->kind) {
+    case OP_ACCEPT:
         accept_some(uring, op);
-        return;
-    }
-    if (op->kind != OP_CONNECT && op->kind != OP_SEND_FILE) {
+        break;
+    case OP_SEND_FILE:
+        evix__send_file_queue(uring->loop, op);
+        break;
+    case OP_CONNECT:
+        evix__op_finish(uring->loop, op, finish_connect(op));
+        break;
+    default:
         enter_kernel(uring, op);
-        return;
     }
-    int outcome = 1;
-    if (!op_is_stale(uring->loop, op))
-        outcome = op->kind == OP_CONNECT ? finish_connect(op) : send_file(op);
-    if (outcome == 0)
-        enter_poll(uring, op);
-    else
-        evix__op_finish(uring->loop, op, achieved(op, outcome));
 }
 
 /* ---- completions of entries ---- */
@@ -291,7 +255,7 @@ static void on_receive_ended(struct uring *uring, struct evix_op *op, int result
     if ((is_starved || is_switched || result == -EINTR) || (op->flags & OP_CANCELLED && result < 0))
         go_on(uring, op);
     else if (result == -EAGAIN)
-        enter_poll(uring, op);
+        evix__uring_op_poll(uring, op);
     else
         evix__op_finish(uring->loop, op, result);
 }
@@ -360,7 +324,7 @@ static void on_sent(struct uring *uring, struct evix_op *op, int result)
     else if (result >= 0 || result == -EINTR)
         go_on(uring, op);
     else if (result == -EAGAIN && !(op->flags & OP_CANCELLED))
-        enter_poll(uring, op);
+        evix__uring_op_poll(uring, op);
     else
         evix__op_finish(uring->loop, op, cancelled_or(op, result));
 }

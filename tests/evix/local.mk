@@ -18,6 +18,7 @@ EVIX_TESTS = \
 	tests/evix/test_socket \
 	tests/evix/test_teardown \
 	tests/evix/test_timer \
+	tests/evix/test_turns \
 	tests/evix/test_work
 if LIBURING
 EVIX_TESTS += tests/evix/test_ring_restricted
@@ -82,6 +83,10 @@ tests_evix_test_timer_SOURCES = tests/evix/test_timer.c \
 	tests/evix/each_backend.h tests/evix/under_valgrind.h
 tests_evix_test_timer_CFLAGS = $(EVIX_TEST_CFLAGS)
 tests_evix_test_timer_LDADD = $(EVIX_TEST_LDADD)
+tests_evix_test_turns_SOURCES = tests/evix/test_turns.c \
+	tests/evix/each_backend.h tests/evix/under_valgrind.h tests/evix/sockets.h
+tests_evix_test_turns_CFLAGS = $(EVIX_TEST_CFLAGS)
+tests_evix_test_turns_LDADD = $(EVIX_TEST_LDADD)
 tests_evix_test_work_SOURCES = tests/evix/test_work.c tests/evix/under_valgrind.h
 tests_evix_test_work_CFLAGS = $(EVIX_TEST_CFLAGS)
 tests_evix_test_work_LDADD = $(EVIX_TEST_LDADD)
