@@ -13,9 +13,10 @@ TESTS += $(files_unit_tests)
 
 files_unit_cflags = $(AM_CFLAGS) $(CHECK_CFLAGS)
 files_unit_fixture = tests/unit/files_fixture.c tests/unit/files_fixture.h
+fake_page_cache = tests/unit/fake_page_cache.c tests/unit/fake_page_cache.h
 files_unit_ldadd = src/files/libfiles.a libevix.la $(LIBURING_LIBS) $(CHECK_LIBS)
 
-tests_unit_test_body_file_SOURCES = tests/unit/test_body_file.c $(files_unit_fixture)
+tests_unit_test_body_file_SOURCES = tests/unit/test_body_file.c $(fake_page_cache) $(files_unit_fixture)
 tests_unit_test_body_file_CFLAGS = $(files_unit_cflags)
 tests_unit_test_body_file_LDADD = $(files_unit_ldadd)
 
@@ -59,7 +60,7 @@ tests_unit_test_media_type_SOURCES = tests/unit/test_media_type.c $(files_unit_f
 tests_unit_test_media_type_CFLAGS = $(files_unit_cflags)
 tests_unit_test_media_type_LDADD = $(files_unit_ldadd)
 
-tests_unit_test_residency_SOURCES = tests/unit/test_residency.c $(files_unit_fixture)
+tests_unit_test_residency_SOURCES = tests/unit/test_residency.c $(fake_page_cache) $(files_unit_fixture)
 tests_unit_test_residency_CFLAGS = $(files_unit_cflags)
 tests_unit_test_residency_LDADD = $(files_unit_ldadd)
 

@@ -17,12 +17,63 @@ static const char *const index_names[] = {"index.html", "index.htm", NULL};
 
 static struct evix_options loop_options;
 
+/* Those that a case has made and not closed: more than a few at a time has none. */
+static struct place *places[4];
+
+static void note(struct place *place)
+{
+    size_t i = 0;
+
+    while (i < COUNT(places) && places[i] != NULL)
+        i++;
+    ck_assert_uint_lt(i, COUNT(places));
+    places[i] = place;
+}
+
+static void forget(const struct place *place)
+{
+    for (size_t i = 0; i < COUNT(places); i++)
+        if (places[i] == place)
+            places[i] = NULL;
+}
+
+/*
+ * Without a callback, whose data lay on the stack of a case that failed: what is under way is cut
+ * off by the loop's end, and only then is nothing of the store needed any more.
+ */
+static void drop(struct place *place)
+{
+    struct store *store = place->store;
+
+    if (store != NULL) {
+        store_hold(store);
+        store_free(&place->store);
+    }
+    evix_loop_free(&place->loop);
+    if (store != NULL) {
+        while (store->in_flight > 1)
+            store_release(store);
+        store_release(store);
+    }
+    place_remove(place);
+}
+
+/* After each case: frees what one that failed has left (without CK_FORK=no the process ends then).
+ */
+static void tear_down(void)
+{
+    for (size_t i = 0; i < COUNT(places); i++)
+        if (places[i] != NULL)
+            drop(places[i]);
+}
+
 static int run(const char *name, TCase *tcase, bool again)
 {
     Suite *suite = suite_create(name);
     SRunner *runner = srunner_create(suite);
     int failed;
 
+    tcase_add_checked_fixture(tcase, NULL, tear_down);
     suite_add_tcase(suite, tcase);
     srunner_run_all(runner, CK_NORMAL);
     if (again) { /* without io_uring: file operations in threads */
@@ -65,6 +116,7 @@ void place_make(struct place *place)
     snprintf(place->path, sizeof(place->path), "%s/evixd-files-XXXXXX",
              parent != NULL ? parent : "/tmp");
     ck_assert_ptr_nonnull(mkdtemp(place->path));
+    note(place);
     snprintf(place->folder, sizeof(place->folder), "%s/root", place->path);
     ck_assert_int_eq(mkdir(place->folder, 0755), 0);
 }
@@ -79,6 +131,7 @@ static int remove_one(const char *path, const struct stat *status, int type, str
 
 void place_remove(struct place *place)
 {
+    forget(place);
     ck_assert_int_eq(nftw(place->path, remove_one, 16, FTW_DEPTH | FTW_PHYS), 0);
 }
 

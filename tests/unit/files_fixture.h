@@ -29,7 +29,10 @@ struct place {
     struct root *root;
 };
 
-/* Runs test cases named `name` in processes of their own, and returns main's result. */
+/*
+ * Runs test cases named `name` in processes of their own, and returns main's result. Places that a
+ * failed case has left open are closed after it.
+ */
 int files_run(const char *name, TCase *tcase);
 
 /*
