@@ -23,6 +23,7 @@ static void begin(bool cold)
 {
     place_open(&place, STORE_WATCH);
     place.store->never_inline = cold;
+    ready = false;
 }
 
 /* With a page cache of the test's, in which there is nothing yet. */
@@ -198,7 +199,6 @@ START_TEST(read_and_given_from_the_cache)
     pages_are(0, 0);
     ck_assert_int_eq(body_from_file(&body, place.store, file, 0, 1 << 20), 0);
     body->ready = on_ready;
-    ready = false;
     body_next(body, &piece);
     ck_assert_int_eq(piece.kind, BODY_LATER);
     while (!ready)
@@ -454,6 +454,7 @@ int main(void)
     TCase *tcase = tcase_create("body_file");
 
     tcase_set_timeout(tcase, 60);
+    tcase_add_checked_fixture(tcase, pages_are_the_kernels, NULL);
     tcase_add_loop_test(tcase, ranges, 0, 2);
     tcase_add_test(tcase, kinds);
     tcase_add_test(tcase, really_cold);
