@@ -31,6 +31,19 @@ static const struct way {
 enum { WAYS = sizeof(ways) / sizeof(*ways), MANY = 500 };
 
 static struct evix_loop *loop;
+
+struct job {
+    struct evix_op op;
+    struct evix_file_request request;
+    struct evix_timer timer;
+    int calls;
+    ssize_t result;
+    char data[16];
+};
+
+static struct job jobs[MANY];
+static int finished;
+
 static char folder[] = "/tmp/evix-test-file-XXXXXX";
 static int directory; /* of `folder`/inside */
 static char content[10000];
@@ -43,6 +56,8 @@ static bool open_loop(int row)
     if (error == -ENOSYS || error == -EPERM)
         return false;
     ck_assert_int_eq(error, 0);
+    memset(jobs, 0, sizeof(jobs)); /* a case before may have been in this process */
+    finished = 0;
     return true;
 }
 
@@ -95,18 +110,6 @@ static int count_descriptors(void)
     closedir(entries);
     return count;
 }
-
-struct job {
-    struct evix_op op;
-    struct evix_file_request request;
-    struct evix_timer timer;
-    int calls;
-    ssize_t result;
-    char data[16];
-};
-
-static struct job jobs[MANY];
-static int finished;
 
 static void on_finished(struct evix_op *op, ssize_t result)
 {

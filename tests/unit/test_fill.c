@@ -34,6 +34,7 @@ static void begin(enum store_freshness freshness, bool never_inline)
     place_directory(&place, "d");
     usleep(30000); /* the clock is to tell these changes from later ones */
     store_refresh(place.store);
+    answered = 0;
 }
 
 static void run_until(unsigned count)
@@ -226,7 +227,7 @@ END_TEST
 /* Descriptors in the cache are given back when they are wanted. */
 START_TEST(out_of_descriptors)
 {
-    struct rlimit limit;
+    struct rlimit limit, usual;
     int taken[64];
     size_t count = 0;
     char name[32];
@@ -238,7 +239,8 @@ START_TEST(out_of_descriptors)
         place_fill(&place, name, 70000, i);
     }
     usleep(30000);
-    ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &limit), 0);
+    ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &usual), 0);
+    limit = usual;
     limit.rlim_cur = open_descriptors() + 20;
     ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
     for (unsigned i = 0; i < 40; i++) {
@@ -255,6 +257,7 @@ START_TEST(out_of_descriptors)
     while (count > 0)
         close(taken[--count]);
     place_expect_kind(&place, "/f1", REPRESENTATION_FILE);
+    ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &usual), 0);
     place_close(&place);
 }
 END_TEST

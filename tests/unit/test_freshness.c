@@ -260,6 +260,7 @@ static void write_nameless(void)
 
     if (writer >= 0)
         close(writer);
+    writer = -1;
     writer = open(place_path(&place, "."), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0644);
     if (writer < 0)
         return;
