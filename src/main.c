@@ -8,6 +8,7 @@
 #include "daemon/descriptors.h"
 #include "daemon/exit_code.h"
 #include "daemon/master.h"
+#include "daemon/signals.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -64,6 +65,7 @@ int main(int count, char **arguments)
 {
     struct command command;
     int code = EXIT_CODE_USAGE;
+    signals_reset();
     if (descriptors_fill_standard() < 0)
         return EXIT_CODE_START;
     if (command_read(&command, count, arguments) == 0)

@@ -36,7 +36,10 @@ EVIX_EXPORT void evix_signal_stop(struct evix_signal *signal);
 
 /*
  * In a child process after fork(2): forgets every watcher and loop of the parent, closes the pipes
- * and restores the dispositions, so that the child can use its own.
+ * and restores the dispositions, so that the child can use its own. The kernel drops a signal that
+ * is blocked and pending when its disposition becomes "ignored", and a process may have been
+ * started with signals ignored (by nohup(1), or a shell's `&`): one whose children take orders by
+ * signals sets the dispositions of these to SIG_DFL before it watches them.
  */
 EVIX_EXPORT void evix_signal_after_fork(void);
 

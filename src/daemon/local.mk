@@ -25,6 +25,7 @@ src_daemon_libdaemon_a_SOURCES = \
 	src/daemon/respawn.c src/daemon/respawn.h \
 	src/daemon/sandbox.c src/daemon/sandbox.h \
 	src/daemon/service.c src/daemon/service.h \
+	src/daemon/signals.c src/daemon/signals.h \
 	src/daemon/site_check.c src/daemon/site_check.h \
 	src/daemon/sockets.c src/daemon/sockets.h \
 	src/daemon/succession.c src/daemon/succession.h \

@@ -21,6 +21,7 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 /* Workers keep to timeouts.shutdown by themselves; this is what they get beyond it. */
 #define SHUTDOWN_GRACE_MS 1000
@@ -193,6 +194,8 @@ static void reopen_logs(struct master *master)
         error_log_reopen(&one->error_log);
         children_reopen_logs(&one->children);
     }
+    /* One that starts may have opened them before they were renamed. */
+    (void)upgrade_pass_on(&master->upgrade, SIGUSR1);
 }
 
 /* Collects every process that has ended, strangers' too: we may be PID 1. */
@@ -212,12 +215,12 @@ static void reap(struct master *master)
     }
 }
 
-/* Done when nothing else is under way. */
+/* Done when nothing else is under way; by the one that serves, whoever was told. */
 static void want(struct master *master, bool *what)
 {
     *what = true;
     if (master->state == MASTER_LEAVING)
-        log_event(LOG_LEVEL_NOTICE, "another process serves now: it is the one to be told");
+        succession_pass_orders_on(master);
     evix_post(&master->settle);
 }
 
@@ -366,6 +369,16 @@ static int write_pid_file(const char *path)
     return error;
 }
 
+/* A next program that was killed may have come to writing its number. */
+static void remove_pid_file(const struct master *master, const char *path)
+{
+    if (path[0] == '\0')
+        return;
+    pid_file_remove(path, getpid());
+    if (master->upgrade.killed != 0)
+        pid_file_remove(path, master->upgrade.killed);
+}
+
 /* Serves until the end. The first generation is there, and knows what it opens. */
 static void serve(struct master *master)
 {
@@ -389,8 +402,7 @@ static void serve(struct master *master)
     supervise(master);
     /* A further order to stop must not find the old dispositions and change the exit status. */
     block_signals(true);
-    if (master->current->config->pid_file[0] != '\0')
-        pid_file_remove(master->current->config->pid_file);
+    remove_pid_file(master, master->current->config->pid_file);
     if (master->state > MASTER_STARTING && master->exit_code == EXIT_CODE_CLEAN)
         log_event(stop_level(master), "stopped");
 }

@@ -46,7 +46,7 @@ int pid_file_write(const char *path)
     return error;
 }
 
-void pid_file_remove(const char *path)
+void pid_file_remove(const char *path, pid_t pid)
 {
     char text[24];
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -57,6 +57,6 @@ void pid_file_remove(const char *path)
     if (length <= 0)
         return;
     text[length] = '\0';
-    if (strtol(text, NULL, 10) == (long)getpid())
+    if (strtol(text, NULL, 10) == (long)pid)
         unlink(path);
 }

@@ -79,6 +79,10 @@ static void upgrade(struct master *master)
         log_event(LOG_LEVEL_ERROR, "upgrade failed: process 1 has to stay; start it anew instead");
         return;
     }
+    if (master->program[0] == '\0') {
+        log_event(LOG_LEVEL_ERROR, "upgrade failed: where the program is, is not known");
+        return;
+    }
     log_event(LOG_LEVEL_NOTICE, "starting %s to take over", master->program);
     if (upgrade_start(&master->upgrade, master->program, master->command->arguments,
                       &master->current->sockets,
@@ -102,6 +106,25 @@ void succession_stay(struct master *master)
     evix_post(&master->settle);
 }
 
+static void pass_on(struct master *master, const char *name, int number)
+{
+    if (upgrade_pass_on(&master->upgrade, number))
+        log_event(LOG_LEVEL_NOTICE, "another process serves now: %s is passed on to it", name);
+    else
+        log_event(LOG_LEVEL_WARNING,
+                  "%s is for the process that served in our place, which is gone", name);
+}
+
+void succession_pass_orders_on(struct master *master)
+{
+    if (master->wants_reload)
+        pass_on(master, "HUP", SIGHUP);
+    if (master->wants_upgrade)
+        pass_on(master, "USR2", SIGUSR2);
+    master->wants_reload = false;
+    master->wants_upgrade = false;
+}
+
 void succession_hand_over(struct master *master)
 {
     pid_t heir = master->upgrade.attendant.program;
@@ -110,6 +133,7 @@ void succession_hand_over(struct master *master)
     service_pass_on(&master->service, heir);
     upgrade_introduce(&master->upgrade);
     master->state = MASTER_LEAVING;
+    succession_pass_orders_on(master);
     sockets_release(&master->current->sockets);
     generation_retire(master->current);
 }
@@ -168,7 +192,7 @@ static void move_pid_file(const char *former, const char *path)
     if (error < 0)
         log_event(LOG_LEVEL_ERROR, "cannot write the pid file %s: %s", path, strerror(-error));
     if (former[0] != '\0')
-        pid_file_remove(former);
+        pid_file_remove(former, getpid());
 }
 
 void succession_take_over(struct master *master)

@@ -26,6 +26,12 @@ void succession_stay(struct master *master);
 /* The successor serves in the next program, which has told what it keeps. */
 void succession_hand_over(struct master *master);
 
+/*
+ * The next program serves: what is wanted is wanted of it. Whoever has sent an order could not know
+ * yet that another process takes it.
+ */
+void succession_pass_orders_on(struct master *master);
+
 /* We serve, as the heirs of a former program. */
 void succession_inherit(struct master *master);
 

@@ -72,12 +72,10 @@ static void note_report(struct upgrade *upgrade)
     attendant_dismiss(&upgrade->attendant);
 }
 
-static void on_report(struct evix_io *io, unsigned events)
+static void read_report(struct upgrade *upgrade)
 {
-    struct upgrade *upgrade = EVIX_CONTAINER_OF(io, struct upgrade, io);
     size_t expected = upgrade->sockets->count * sizeof(*upgrade->report);
     unsigned char *report = (unsigned char *)upgrade->report;
-    (void)events;
     ssize_t length = recv(upgrade->stream_fd, report + upgrade->reported,
                           expected - upgrade->reported, MSG_DONTWAIT);
     if (length > 0)
@@ -86,6 +84,12 @@ static void on_report(struct evix_io *io, unsigned events)
         evix_io_stop(&upgrade->io); /* it is about to end; SIGCHLD tells how it went */
     if (upgrade->reported == expected)
         note_report(upgrade);
+}
+
+static void on_report(struct evix_io *io, unsigned events)
+{
+    (void)events;
+    read_report(EVIX_CONTAINER_OF(io, struct upgrade, io));
 }
 
 static void on_deadline(struct evix_timer *timer)
@@ -199,7 +203,7 @@ static void fail(struct upgrade *upgrade, int status)
 {
     pid_t program = upgrade->attendant.program;
     if (!upgrade->attendant.has_ended)
-        kill(program, SIGTERM);
+        kill(program, SIGKILL);
     stop_listening(upgrade);
     clear(upgrade);
     if (WIFEXITED(status))
@@ -231,12 +235,30 @@ void upgrade_introduce(const struct upgrade *upgrade)
     (void)!send(upgrade->stream_fd, &word, sizeof(word), MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
+/* Where we have closed the stream, or it has: nobody of that number need be the one we knew. */
+static bool is_there(const struct upgrade *upgrade)
+{
+    char word;
+    if (upgrade->stream_fd < 0 || upgrade->attendant.has_ended)
+        return false;
+    return recv(upgrade->stream_fd, &word, sizeof(word), MSG_PEEK | MSG_DONTWAIT) != 0;
+}
+
+bool upgrade_pass_on(const struct upgrade *upgrade, int signal_number)
+{
+    return is_there(upgrade) && kill(upgrade->attendant.program, signal_number) == 0;
+}
+
 void upgrade_cancel(struct upgrade *upgrade)
 {
     if (!upgrade->is_under_way)
         return;
+    if (!upgrade->is_reported)
+        read_report(upgrade); /* which may just have come */
     stop_listening(upgrade);
-    kill(upgrade->attendant.program, SIGTERM);
+    if (!upgrade->is_reported)
+        upgrade->killed = upgrade->attendant.program;
+    kill(upgrade->attendant.program, upgrade->is_reported ? SIGTERM : SIGKILL);
     attendant_dismiss(&upgrade->attendant);
     clear(upgrade);
 }

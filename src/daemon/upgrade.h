@@ -26,6 +26,7 @@ struct upgrade_events {
 struct upgrade {
     bool is_under_way;
     struct attendant attendant; /* its `program` is the new one */
+    pid_t killed;               /* the new one, because we stop; 0: none was */
     struct evix_loop *loop;     /* private, as all from here on */
     struct upgrade_events events;
     struct sockets *sockets;
@@ -61,7 +62,16 @@ bool upgrade_note_end(struct upgrade *upgrade, pid_t pid, int status);
 /* After `done`: tells the new one that whoever listens to us knows of it now. */
 void upgrade_introduce(const struct upgrade *upgrade);
 
-/* We stop: so does the other, if it has not come to serving. */
+/*
+ * Passes an order on, to the program that starts or to the one that serves in our place. It takes
+ * it as soon as it can: signals wait until it is ready for them. False if there is no such program.
+ */
+bool upgrade_pass_on(const struct upgrade *upgrade, int signal_number);
+
+/*
+ * We stop: so does the other. As long as it has not reported it is killed, since it may never be
+ * ready for a signal that waits, and would hold the listening sockets for good.
+ */
 void upgrade_cancel(struct upgrade *upgrade);
 
 /* The new one learns by this that we are gone. */

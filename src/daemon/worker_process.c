@@ -53,7 +53,7 @@ static int wake_without_master(void)
 /*
  * The master's dispositions go. What it may pass on to us, or a terminal send to all of us, is
  * ignored until the worker watches it; TERM, INT and QUIT end a worker that has not come to that,
- * also where a shell started the master in the background, which has them ignored.
+ * even those that came before this: what the master had before its watchers is SIG_DFL (signals.h).
  */
 static void reset_signals(void)
 {
@@ -62,9 +62,6 @@ static void reset_signals(void)
     signal(SIGHUP, SIG_IGN);
     signal(SIGUSR1, SIG_IGN);
     signal(SIGUSR2, SIG_IGN);
-    signal(SIGTERM, SIG_DFL);
-    signal(SIGINT, SIG_DFL);
-    signal(SIGQUIT, SIG_DFL);
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
 }

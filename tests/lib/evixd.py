@@ -192,11 +192,12 @@ class Daemon:
     expect: patterns of warnings and errors that may stand in the error log.
     pass_fds: descriptors that it inherits, by the same numbers.
     io_uring: False forbids it, so that files go through threads.
+    ignored: signals that its parent has ignored, as a shell has INT and QUIT for `evixd &`.
     """
 
     def __init__(self, directory=None, config=None, arguments=(), expect=(), workers=1,
                  descriptor_limit=None, listeners=1, env=None, stdout=subprocess.PIPE,
-                 pass_fds=(), io_uring=True):
+                 pass_fds=(), io_uring=True, ignored=()):
         self.folder = tempfile.mkdtemp(prefix="evixd-test-")
         self.expect = list(expect)
         self.listeners = listeners
@@ -205,6 +206,7 @@ class Daemon:
         self.stdout = stdout
         self.pass_fds = pass_fds
         self.io_uring = io_uring
+        self.ignored = ignored
         self.command = [EVIXD]
         if workers is not None:  # else the configuration says it, and the backend
             self.command += ["-b", BACKEND, "-w", str(workers)]
@@ -231,6 +233,8 @@ class Daemon:
             reset_inherited()
             if self.descriptor_limit:
                 resource.setrlimit(resource.RLIMIT_NOFILE, (self.descriptor_limit,) * 2)
+            for number in self.ignored:
+                signal.signal(number, signal.SIG_IGN)
             if not self.io_uring:
                 forbid_io_uring()
 

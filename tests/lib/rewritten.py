@@ -24,9 +24,10 @@ class RewrittenCase(TestCase):
         return configuration(workers=workers, backend=BACKEND, **settings)
 
     @classmethod
-    def make(cls, expect=(), listeners=1, env=None, **settings):
+    def make(cls, expect=(), listeners=1, env=None, ignored=(), **settings):
         return Daemon(
-            config=cls.text(**settings), workers=None, listeners=listeners, expect=expect, env=env
+            config=cls.text(**settings), workers=None, listeners=listeners, expect=expect, env=env,
+            ignored=ignored,
         )
 
     def running(self, **options):

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Runs a program to which a system call is forbidden, as by a container's filter or an old kernel:
- * forbid_call CALL ERRNO PROGRAM [ARGUMENT...], where CALL is setup, enter, register or openat2.
- * Started by test_fallback.py.
+ * forbid_call CALL ERRNO PROGRAM [ARGUMENT...], where CALL is setup, enter, register, openat2 or
+ * readlink. Started by test_fallback.py and test_upgrade.py.
  */
 #include <errno.h>
 #include <linux/filter.h>
@@ -15,8 +15,14 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#ifndef SYS_readlink /* newer architectures have one call for both */
+#define SYS_readlink SYS_readlinkat
+#endif
+
 static unsigned number_of(const char *name)
 {
+    if (strcmp(name, "readlink") == 0)
+        return SYS_readlink;
     if (strcmp(name, "openat2") == 0)
         return SYS_openat2;
     if (strcmp(name, "setup") == 0)

@@ -10,6 +10,7 @@ import re
 import signal
 import socket
 import threading
+import time
 import unittest
 
 import suite
@@ -363,10 +364,15 @@ class Storms(Site):
             self.wait_for_workers(daemon, 1)
 
     def test_stop_in_the_middle(self):
-        for number in (signal.SIGTERM, signal.SIGINT):
-            daemon = self.running(workers=2)
-            daemon.send_signal(signal.SIGHUP)
-            daemon.stop(number)
+        """Also while the next workers are forked, and where the parent ignores what they are told."""
+        for ignored in ((), (signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGCHLD)):
+            for number in (signal.SIGTERM, signal.SIGQUIT, signal.SIGINT):
+                for distance in range(5):
+                    with self.subTest(ignored=ignored, number=number, distance=distance):
+                        daemon = self.running(workers=8, ignored=ignored)
+                        daemon.send_signal(signal.SIGHUP)
+                        time.sleep(distance / 2000)
+                        daemon.stop(number)
 
     def test_worker_killed_in_the_middle(self):
         daemon = self.running(workers=2, expect=["ended by signal", FAILED, "could not start"])

@@ -6,6 +6,7 @@ Under constant load; not one request may fail. UPGRADES says how many follow one
 
 import contextlib
 import ctypes
+import errno
 import os
 import re
 import shutil
@@ -26,6 +27,7 @@ UPGRADES = int(os.environ.get("UPGRADES", "10"))
 DOWNLOAD_MIB = int(os.environ.get("DOWNLOAD_MIB", "64"))
 TAKEN = r"serving in the place of process (\d+)"
 FAILED = "upgrade failed"
+FORBID = os.path.abspath("tests/process/forbid_call")
 _PR_SET_CHILD_SUBREAPER = 36
 
 
@@ -66,6 +68,12 @@ def is_ours(pid):
         return False
 
 
+def name_of(pid):
+    """Of the program that a process executes."""
+    with open("/proc/%d/comm" % pid, encoding="utf-8") as file:
+        return file.read()
+
+
 def end(pid):
     """Whatever became of it."""
     try:
@@ -91,6 +99,47 @@ class Site(RewrittenCase):
         line, = daemon.log.wait(r"process (\d+) serves; this one finishes", count + 1, timeout=60)[-1:]
         daemon.process = Process(int(line[1]), former)
         return former
+
+
+    def program(self):
+        """A copy that the test may break."""
+        path = os.path.join(self.folder(), "evixd")
+        shutil.copy(EVIXD, path)
+        daemon = self.make(expect=["the new program", FAILED, "cannot execute"])
+        daemon.command[0] = path
+        daemon.start()
+        self.addCleanup(daemon.kill)
+        return daemon, path
+
+    def hold_program(self, path, command):
+        """The next program stops by itself, then becomes `command`."""
+        tree.replace(path, b"#!/bin/sh\nkill -STOP $$\nexec %s\n" % command.encode())
+        os.chmod(path, 0o755)
+
+    def stopped_program(self, daemon):
+        def find():
+            for between in children(daemon.process.pid):
+                for pid in children(between):
+                    with open("/proc/%d/stat" % pid, "rb") as file:
+                        if file.read().rpartition(b")")[2].split()[0] == b"T":
+                            return pid
+            return None
+
+        found = wait_until(find, "the new program")
+        self.addCleanup(end, found)
+        return found
+
+    LARGE = 24 << 20
+
+    @contextlib.contextmanager
+    def downloading(self, daemon):
+        """A client in the middle of an answer."""
+        with open(os.path.join(self.root, "large.bin"), "wb") as file:
+            file.truncate(self.LARGE)
+        with Connection(daemon.address, timeout=60, receive_buffer=8192) as connection:
+            connection.send(request("/large.bin"))
+            connection.read_head()
+            yield connection
 
 
 class UnderLoad(Site):
@@ -209,16 +258,6 @@ class Failures(Site):
             self.check(daemon, r"cannot listen on .*in use")
         daemon.stop()
 
-    def program(self):
-        """A copy that the test may break."""
-        path = os.path.join(self.folder(), "evixd")
-        shutil.copy(EVIXD, path)
-        daemon = self.make(expect=["the new program", FAILED, "cannot execute"])
-        daemon.command[0] = path
-        daemon.start()
-        self.addCleanup(daemon.kill)
-        return daemon, path
-
     def test_program_that_is_gone(self):
         daemon, path = self.program()
         os.unlink(path)
@@ -234,6 +273,22 @@ class Failures(Site):
         self.check(daemon, r"the new program \(\d+\) exited with code 1")
         daemon.stop()
 
+    @unittest.skipUnless(os.path.exists(FORBID), "no program to forbid it with was built")
+    def test_program_that_is_not_known(self):
+        """Started by its bare name, where /proc is not mounted."""
+        daemon = self.make(
+            expect=["where the program is", FAILED],
+            env={"PATH": os.path.dirname(EVIXD) + ":" + os.environ["PATH"]},
+        )
+        daemon.command[:1] = [
+            FORBID, "readlink", str(errno.ENOENT), "/usr/bin/env", os.path.basename(EVIXD)
+        ]
+        daemon.start()
+        self.addCleanup(daemon.kill)
+        self.check(daemon, "upgrade failed: where the program is, is not known")
+        self.assertNotIn("to take over", daemon.log.text())
+        daemon.stop()
+
     def test_program_that_dies(self):
         daemon, path = self.program()
         tree.replace(path, b"#!/bin/sh\nkill -KILL $$\n")
@@ -242,28 +297,30 @@ class Failures(Site):
         daemon.stop()
 
     def test_stop_in_the_middle(self):
-        """The new one stops, too, however far it has come."""
-        daemon, path = self.program()
-        tree.replace(path, b"#!/bin/sh\nkill -STOP $$\nexec sleep 60\n")
-        os.chmod(path, 0o755)
-        daemon.send_signal(signal.SIGUSR2)
-        daemon.log.wait("to take over")
-        new = self.stopped_program(daemon)
-        daemon.process.send_signal(signal.SIGTERM)
-        self.assertEqual(daemon.process.wait(60 * TIME_SCALE), 0)
-        self.assert_told_to_stop(new)
-        daemon.close()
+        """The new one ends, too, however far it has come, and the port is free."""
+        for number in (signal.SIGTERM, signal.SIGINT):
+            with self.subTest(number):
+                daemon, path = self.program()
+                self.hold_program(path, "sleep 60")
+                daemon.send_signal(signal.SIGUSR2)
+                new = self.stopped_program(daemon)
+                os.kill(new, signal.SIGCONT)  # signals that it would end by are blocked, and wait
+                wait_until(lambda: "sleep" in name_of(new), "it hangs")
+                daemon.process.send_signal(number)
+                self.assertEqual(daemon.process.wait(60 * TIME_SCALE), 0)
+                wait_until(lambda: is_ours(new), "it has ended")
+                self.assertRaises(ConnectionRefusedError, Connection, daemon.address)
+                daemon.close()
 
     def test_nobody_is_left_to_see_it_fail(self):
         """Then it is not waited for."""
         daemon, path = self.program()
-        tree.replace(path, b"#!/bin/sh\nkill -STOP $$\nexec sleep 60\n")
-        os.chmod(path, 0o755)
+        self.hold_program(path, "sleep 60")
         daemon.send_signal(signal.SIGUSR2)
         new = self.stopped_program(daemon)
         os.kill(parent(new), signal.SIGKILL)
         daemon.log.wait(FAILED, timeout=60)
-        self.assert_told_to_stop(new)
+        wait_until(lambda: is_ours(new), "it has ended")
         tree.replace(path, tree.read(EVIXD))
         os.chmod(path, 0o755)
         self.assertEqual(self.upgrade(daemon).wait(60 * TIME_SCALE), 0)
@@ -273,8 +330,7 @@ class Failures(Site):
         """It serves all the same, and who connects meanwhile waits for it."""
         daemon, path = self.program()
         daemon.expect.append("the master is gone")
-        tree.replace(path, b"#!/bin/sh\nkill -STOP $$\nexec %s \"$@\"\n" % EVIXD.encode())
-        os.chmod(path, 0o755)
+        self.hold_program(path, '%s "$@"' % EVIXD)
         daemon.send_signal(signal.SIGUSR2)
         new, between = self.stopped_program(daemon), children(daemon.process.pid)
         daemon.process.send_signal(signal.SIGKILL)
@@ -288,30 +344,53 @@ class Failures(Site):
         daemon.process = Process(new, daemon.process)
         daemon.stop()
 
-    def stopped_program(self, daemon):
-        def find():
-            for between in children(daemon.process.pid):
-                for pid in children(between):
-                    with open("/proc/%d/stat" % pid, "rb") as file:
-                        if file.read().rpartition(b")")[2].split()[0] == b"T":
-                            return pid
-            return None
+# label, the order, and what the new program says when it has it
+ORDERS = (
+    ("HUP", signal.SIGHUP, r" %d: the new configuration is in force"),
+    ("USR1", signal.SIGUSR1, r"(?: %d|^evixd): opening the logs anew"),
+    ("USR2", signal.SIGUSR2, r"serving in the place of process %d$"),
+)
 
-        found = wait_until(find, "the new program")
-        self.addCleanup(end, found)
-        return found
 
-    def assert_told_to_stop(self, pid):
-        """The signal waits for it, as all do until a program is ready for them."""
-        def is_told():
-            with open("/proc/%d/status" % pid, encoding="ascii") as file:
-                waiting, = re.findall(r"ShdPnd:\t(\w+)", file.read())
-            return int(waiting, 16) & 1 << signal.SIGTERM - 1
+@suite.cases(ORDERS)
+class OrdersWhileItStarts(Site):
+    """Whoever sends them cannot know how far an upgrade has come: the new program obeys them."""
 
-        wait_until(is_told, "it is told")
-        wait_until(lambda: parent(pid) == os.getpid(), "it is ours")
-        os.kill(pid, signal.SIGKILL)
-        os.waitpid(pid, 0)
+    def check(self, _label, number, pattern):
+        daemon, path = self.program()
+        self.hold_program(path, '%s "$@"' % EVIXD)
+        daemon.send_signal(signal.SIGUSR2)
+        new = self.stopped_program(daemon)
+        tree.replace(path, tree.read(EVIXD))
+        os.chmod(path, 0o755)
+        daemon.send_signal(number)
+        os.kill(new, signal.SIGCONT)
+        daemon.log.wait(pattern % new, timeout=60)
+        self.finish(daemon, new)
+
+    def finish(self, daemon, new):
+        former = daemon.process
+        last = [line[1] for line in daemon.log.wait(r" (\d+): serving in the place")][-1]
+        daemon.process = Process(int(last), former)
+        self.assertEqual(former.wait(60 * TIME_SCALE), 0)
+        if int(last) != new:
+            self.assertEqual(Process(new, former).wait(60 * TIME_SCALE), 0)
+        self.assertEqual(fetch(daemon.address, "/small.bin").status, 200)
+        daemon.stop()
+
+
+@suite.cases(ORDERS)
+class OrdersToTheFormerOne(OrdersWhileItStarts):
+    """Until all know its number, the new program's orders come to the former one."""
+
+    def check(self, _label, number, pattern):
+        daemon = self.running()
+        with self.downloading(daemon):
+            former = self.upgrade(daemon)
+            former.send_signal(number)
+            daemon.log.wait(pattern % daemon.process.pid, timeout=60)
+            new, daemon.process = daemon.process.pid, former
+        self.finish(daemon, new)
 
 
 class Alone(Site):
@@ -409,25 +488,11 @@ class Alone(Site):
         self.assertEqual(former.wait(60 * TIME_SCALE), 0)
         daemon.stop()
 
-    LARGE = 24 << 20
-
-    @contextlib.contextmanager
-    def downloading(self, daemon):
-        """A client in the middle of an answer."""
-        with open(os.path.join(self.root, "large.bin"), "wb") as file:
-            file.truncate(self.LARGE)
-        with Connection(daemon.address, timeout=60, receive_buffer=8192) as connection:
-            connection.send(request("/large.bin"))
-            connection.read_head()
-            yield connection
-
     def test_former_one_can_be_stopped(self):
         """It has nothing left but its connections, and takes none of the new one's sockets along."""
         daemon = self.running()
         with self.downloading(daemon):
             former = self.upgrade(daemon)
-            former.send_signal(signal.SIGHUP)
-            daemon.log.wait("another process serves now")
             former.send_signal(signal.SIGINT)
             self.assertEqual(former.wait(60 * TIME_SCALE), 0)
         self.assertEqual(fetch(daemon.address, "/small.bin").status, 200)

@@ -50,9 +50,9 @@ START_TEST(file_holds_our_id_and_goes_again)
 {
     ck_assert_int_eq(pid_file_write(path), 0);
     ck_assert_int_eq(read_id(), getpid());
-    pid_file_remove(path);
+    pid_file_remove(path, getpid());
     ck_assert_int_ne(access(path, F_OK), 0);
-    pid_file_remove(path);
+    pid_file_remove(path, getpid());
 }
 END_TEST
 
@@ -73,7 +73,7 @@ static const char *const foreign[] = {"1\n", "", "rubbish", "9999999999999999999
 START_TEST(file_of_somebody_else_stays)
 {
     write_text(foreign[_i]);
-    pid_file_remove(path);
+    pid_file_remove(path, getpid());
     ck_assert_int_eq(access(path, F_OK), 0);
 }
 END_TEST
