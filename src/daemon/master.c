@@ -326,15 +326,29 @@ static int open_loop(struct master *master)
     return error;
 }
 
+/* Orders that came too late for the loop wait, blocked, and would go with this process. */
+static void pass_late_orders_on(const struct master *master)
+{
+    static const int orders[] = {SIGHUP, SIGUSR1, SIGUSR2};
+    sigset_t pending;
+    if (master->state != MASTER_LEAVING || sigpending(&pending) != 0)
+        return;
+    for (size_t i = 0; i < sizeof(orders) / sizeof(*orders); i++)
+        if (sigismember(&pending, orders[i]))
+            (void)upgrade_pass_on(&master->upgrade, orders[i]);
+}
+
 static void close_loop(struct master *master)
 {
     unwatch_signals(master);
     evix_timer_stop(&master->deadline);
     service_fini(&master->service);
     predecessor_forget(&master->predecessor);
-    upgrade_fini(&master->upgrade);
+    upgrade_cancel(&master->upgrade);
     evix_post_cancel(&master->settle);
     evix_loop_free(&master->loop);
+    pass_late_orders_on(master); /* as late as can be */
+    upgrade_fini(&master->upgrade);
 }
 
 /* Runs the workers, and this process's loop until they are gone. */
@@ -402,6 +416,9 @@ static void serve(struct master *master)
     supervise(master);
     /* A further order to stop must not find the old dispositions and change the exit status. */
     block_signals(true);
+    if (master->state ==
+        MASTER_LEAVING) /* what was delivered after the last turn is for the heir */
+        (void)!evix_loop_run(master->loop, EVIX_RUN_NOWAIT);
     remove_pid_file(master, master->current->config->pid_file);
     if (master->state > MASTER_STARTING && master->exit_code == EXIT_CODE_CLEAN)
         log_event(stop_level(master), "stopped");
@@ -447,6 +464,8 @@ int master_run(const struct command *command, struct config *config)
         log_event(LOG_LEVEL_ERROR, "cannot make an event loop: %s", evix_strerror(error));
         goto free_config;
     }
+    upgrade_init(&master.upgrade, master.loop,
+                 &(struct upgrade_events){on_upgraded, on_upgrade_failed, &master});
     error = counters_new(&master.counters);
     if (error < 0) {
         log_event(LOG_LEVEL_ERROR, "cannot make the counters' memory: %s", evix_strerror(error));
@@ -456,8 +475,6 @@ int master_run(const struct command *command, struct config *config)
                                                             .counters = master.counters,
                                                             .ask_workers = ask_workers,
                                                             .data = &master});
-    upgrade_init(&master.upgrade, master.loop,
-                 &(struct upgrade_events){on_upgraded, on_upgrade_failed, &master});
     error = upgrade_find_program(command->name, master.program);
     if (error < 0)
         log_event(LOG_LEVEL_WARNING, "cannot be upgraded: where the program is, is not known: %s",

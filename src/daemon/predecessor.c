@@ -43,10 +43,11 @@ static void note_introduction(struct predecessor *predecessor)
         predecessor->events->introduced(predecessor->data);
 }
 
+/* Who ends without that word has named nobody: the service manager has seen its service end. */
 static void note_end(struct predecessor *predecessor)
 {
     const struct predecessor_events *events = predecessor->events;
-    note_introduction(predecessor);
+    predecessor->is_awaited = false;
     predecessor_forget(predecessor);
     events->gone(predecessor->data);
 }
@@ -73,5 +74,6 @@ void predecessor_watch(struct predecessor *predecessor, struct evix_loop *loop, 
     if (error == 0)
         return;
     log_event(LOG_LEVEL_WARNING, "cannot watch the former program: %s", evix_strerror(error));
+    note_introduction(predecessor);
     note_end(predecessor);
 }
