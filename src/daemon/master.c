@@ -155,15 +155,19 @@ static const struct generation_events generation_events = {on_ready, on_failed, 
 static void free_generations(struct master *master)
 {
     struct generation **link = &master->generations;
+    bool has_changed = false;
     while (*link != NULL) {
         struct generation *one = *link;
         if (one->is_gone && one != master->current) {
             *link = one->next;
             generation_free(&one);
+            has_changed = true;
         } else {
             link = &one->next;
         }
     }
+    if (has_changed)
+        service_recount(&master->service);
 }
 
 /* A former program's clients are ours: whoever waits for our end waits for theirs. */

@@ -51,16 +51,18 @@ static void format_status(const struct service *service, char *out, size_t size)
     unsigned workers = counters_workers(counters);
     uint64_t connections = counters_connections(&sum);
     uint64_t requests = counters_requests(&sum, COUNTERS_CLASSES);
+    bool is_failure = service->failure != NULL;
     snprintf(out, size,
-             "%s: %u worker%s, %" PRIu64 " connection%s, %" PRIu64 " request%s (%" PRIu64 "/s)",
+             "%s: %u worker%s, %" PRIu64 " connection%s, %" PRIu64 " request%s (%" PRIu64
+             "/s)%s%s%s",
              service->state, workers, plural(workers), connections, plural(connections), requests,
-             plural(requests), span.requests / seconds);
+             plural(requests), span.requests / seconds, is_failure ? "; the last " : "",
+             is_failure ? service->failure : "", is_failure ? " failed" : "");
 }
 
 static void tell_figures(struct service *service)
 {
     char text[sizeof(service->status)];
-    service->next_status_ms = evix_now_ms(service->options.loop) + STATUS_MS;
     format_status(service, text, sizeof(text));
     if (strcmp(service->status, text) == 0)
         return;
@@ -80,8 +82,10 @@ static void on_tick(struct evix_timer *timer)
     const struct service_options *options = &service->options;
     if (service->watchdog_ms != 0 && options->ask_workers(options->data))
         notify_alive();
-    if (evix_now_ms(options->loop) >= service->next_status_ms)
-        tell_figures(service);
+    if (--service->ticks_left != 0)
+        return;
+    service->ticks_left = service->ticks_of_status;
+    tell_figures(service);
 }
 
 void service_init(struct service *service, const struct service_options *options)
@@ -103,18 +107,36 @@ static void start_ticking(struct service *service)
         interval_ms = service->watchdog_ms / TICKS_OF_WATCHDOG;
     if (interval_ms == 0)
         interval_ms = 1;
+    service->ticks_of_status = service->ticks_left = (unsigned)(STATUS_MS / interval_ms);
     evix_timer_start(&service->tick, interval_ms, interval_ms);
     evix_unref(&service->tick.handle);
 }
 
-void service_ready(struct service *service)
+static void serve(struct service *service, const char *failure)
 {
+    service->failure = failure;
     if (!service->is_heard)
         return;
     notify_ready();
     enter_state(service, "Serving");
     if (!evix_is_active(&service->tick.handle))
         start_ticking(service);
+}
+
+void service_ready(struct service *service)
+{
+    serve(service, NULL);
+}
+
+void service_stay(struct service *service, const char *failure)
+{
+    serve(service, failure);
+}
+
+void service_recount(struct service *service)
+{
+    if (service->is_heard && service->state != NULL)
+        tell_figures(service);
 }
 
 void service_reloading(struct service *service)

@@ -29,11 +29,13 @@ struct service_options {
 struct service {
     struct service_options options; /* private, as all here */
     struct evix_timer tick;
-    bool is_heard;        /* there is a manager, and it listens to this process */
-    uint64_t watchdog_ms; /* 0: none */
-    uint64_t next_status_ms;
+    bool is_heard;            /* there is a manager, and it listens to this process */
+    uint64_t watchdog_ms;     /* 0: none */
+    unsigned ticks_of_status; /* from one telling of the figures to the next */
+    unsigned ticks_left;      /* until then */
     const char *state;
-    char status[128]; /* as it was told last */
+    const char *failure; /* what was ordered last and failed, such as "reload"; NULL: it did not */
+    char status[160];    /* as it was told last */
 };
 
 /* What the options name outlives the service. It says nothing yet. */
@@ -45,8 +47,18 @@ void service_begin(struct service *service);
 /* Every worker serves: for the first time, or those of a new configuration. */
 void service_ready(struct service *service);
 
-/* A reload is under way; service_ready() ends it, whether it came to something or not. */
+/* A reload is under way; service_ready() or service_stay() ends it. */
 void service_reloading(struct service *service);
+
+/*
+ * What was ordered ("reload", "upgrade") has failed, and the server is as it was. A manager has no
+ * word for that, and has long reported success to whoever asked: the status says so until an order
+ * succeeds. The name is kept.
+ */
+void service_stay(struct service *service, const char *failure);
+
+/* Workers have come or gone: the figures have changed at once. */
+void service_recount(struct service *service);
 
 void service_stopping(struct service *service);
 

@@ -33,7 +33,7 @@ static struct config *load(const struct command *command)
 static void refuse(struct master *master)
 {
     log_event(LOG_LEVEL_ERROR, "reload failed: the configuration in force stays");
-    service_ready(&master->service);
+    service_stay(&master->service, "reload");
 }
 
 /* The next generation, with everything open. NULL, logged, with nothing left of it. */
@@ -72,15 +72,20 @@ static void reload(struct master *master)
 }
 
 /* As process 1 of a container we are what lives: it ends with us, whoever else may serve. */
+static const char *upgrade_obstacle(const struct master *master)
+{
+    if (getpid() == 1)
+        return "process 1 has to stay; start it anew instead";
+    return master->program[0] == '\0' ? "where the program is, is not known" : NULL;
+}
+
 static void upgrade(struct master *master)
 {
+    const char *obstacle = upgrade_obstacle(master);
     master->wants_upgrade = false;
-    if (getpid() == 1) {
-        log_event(LOG_LEVEL_ERROR, "upgrade failed: process 1 has to stay; start it anew instead");
-        return;
-    }
-    if (master->program[0] == '\0') {
-        log_event(LOG_LEVEL_ERROR, "upgrade failed: where the program is, is not known");
+    if (obstacle != NULL) {
+        log_event(LOG_LEVEL_ERROR, "upgrade failed: %s", obstacle);
+        service_stay(&master->service, "upgrade");
         return;
     }
     log_event(LOG_LEVEL_NOTICE, "starting %s to take over", master->program);
@@ -103,6 +108,7 @@ void succession_begin(struct master *master)
 void succession_stay(struct master *master)
 {
     log_event(LOG_LEVEL_ERROR, "upgrade failed: the program that runs goes on");
+    service_stay(&master->service, "upgrade");
     evix_post(&master->settle);
 }
 

@@ -129,6 +129,39 @@ class State(Site):
             self.manager.wait("STATUS", r"^Serving: 2 workers, 1 connection, 7 requests ")
             self.manager.wait("WATCHDOG", "^1$", count=2)
 
+    def test_figures_follow_a_reload(self):
+        """Who is left is told when it has changed, and requests at the next of the regular times, however
+        shortly before it a reload was."""
+        tree.write(self.root, "large.bin", bytes(24 << 20))
+        with self.daemon() as daemon:
+            self.manager.wait("READY")
+            with Connection(daemon.address, timeout=60, receive_buffer=8192) as client:
+                client.send(request("/large.bin"))
+                client.read_head()  # so that a former worker has to stay
+                daemon.send_signal(signal.SIGHUP)
+                self.manager.wait("READY", count=2)
+                self.manager.wait("STATUS", "^Serving: [34] workers")
+                self.manager.messages.clear()
+                self.assertEqual(len(client.take(24 << 20)), 24 << 20)
+            self.manager.wait("STATUS", "^Serving: 2 workers, ", timeout=4)
+            fetch(daemon.address, "/")
+            self.manager.wait("STATUS", "^Serving: 2 workers, .* 2 requests", timeout=7)
+
+    def test_failure_of_an_order_is_told(self):
+        """Systemctl has long said that all is well; it is for the status to say that it is not."""
+        with self.daemon(expect=["failed", "nonsense", "new program"]) as daemon:
+            self.manager.wait("READY")
+            good = tree.read(daemon.config_path)
+            tree.replace(daemon.config_path, good + b"nonsense = 1;\n")
+            for order, number in (("reload", signal.SIGHUP), ("upgrade", signal.SIGUSR2)):
+                daemon.send_signal(number)
+                self.manager.wait("STATUS", r"^Serving: 2 workers, .*/s\); the last %s failed$" % order, timeout=60)
+            self.manager.messages.clear()
+            tree.replace(daemon.config_path, good)
+            daemon.send_signal(signal.SIGHUP)
+            self.manager.wait("READY", timeout=60)
+            self.manager.wait("STATUS", r"^Serving: .*/s\)$")
+
     def test_stopping(self):
         for number in (signal.SIGTERM, signal.SIGINT):
             with self.subTest(number):
