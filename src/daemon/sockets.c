@@ -59,6 +59,14 @@ static const struct sockets_listener *find_former(const struct sockets *sockets,
     return NULL;
 }
 
+/* Where the file of a unix socket is gone, or is another's, nobody can reach the socket any more.
+ */
+static bool is_reachable(const struct sockets_listener *former)
+{
+    return former->is_activated || former->bound.ss_family != AF_UNIX ||
+           unix_socket_is_ours(&former->bound, former->device, former->inode);
+}
+
 /* An address that overlaps one of ours, such as [::]:80 beside 127.0.0.1:80, is not in use. */
 static bool is_our_port(const struct sockets *before, const struct sockaddr_storage *address)
 {
@@ -207,6 +215,8 @@ static int open_listener(struct sockets *sockets, size_t index, const struct soc
     listener->wanted_length = config->sockaddr_length;
     listener->v6_only = config->v6_only;
     const struct sockets_listener *former = find_former(sockets, index, before);
+    if (former != NULL && !is_reachable(former))
+        former = NULL;
     const struct activated *given = find_given(sockets, index);
     listener->fds = malloc(sockets->workers * sizeof(*listener->fds));
     if (listener->fds == NULL)

@@ -133,9 +133,15 @@ close_socket:
     return error;
 }
 
-void unix_socket_remove(const struct sockaddr_storage *address, dev_t device, ino_t inode)
+bool unix_socket_is_ours(const struct sockaddr_storage *address, dev_t device, ino_t inode)
 {
     struct stat status;
-    if (lstat(path_of(address), &status) == 0 && status.st_dev == device && status.st_ino == inode)
+    return lstat(path_of(address), &status) == 0 && status.st_dev == device &&
+           status.st_ino == inode;
+}
+
+void unix_socket_remove(const struct sockaddr_storage *address, dev_t device, ino_t inode)
+{
+    if (unix_socket_is_ours(address, device, inode))
         unlink(path_of(address));
 }

@@ -13,6 +13,10 @@
 CONFIG_MUST_CHECK int unix_socket_open(const struct config_listen *listen, dev_t *device,
                                        ino_t *inode);
 
+/* Whether the file is still the one that was made: as long as the socket is open, no other has its
+   inode. */
+bool unix_socket_is_ours(const struct sockaddr_storage *address, dev_t device, ino_t inode);
+
 /* Removes the socket's file if it is still that one. */
 void unix_socket_remove(const struct sockaddr_storage *address, dev_t device, ino_t inode);
 

@@ -345,6 +345,23 @@ class Broken(Site):
         self.check("", {"workers": 4, "hosts": hosts}, "", r"evixd\.conf:\d+: .*[Ii]s a directory")
 
 
+class Reached(Site):
+    def test_unix_socket_whose_file_was_removed(self):
+        """It is made anew; who has connected to the former one is served."""
+        path = os.path.join(self.folder(), "s")
+        daemon = self.running(listen=[{"address": "unix:" + path}])
+        with Connection(path) as before:
+            os.unlink(path)
+            self.reload(daemon)
+            self.assertEqual(fetch(path, "/small.bin").status, 200)
+            before.send(request("/small.bin"))
+            self.assertEqual(before.read_response().status, 200)
+        self.reload(daemon)
+        self.assertEqual(fetch(path, "/small.bin").status, 200)
+        daemon.stop()
+        self.assertFalse(os.path.exists(path))
+
+
 class Storms(Site):
     def test_more_signals_than_reloads(self):
         """What comes while one is under way is one more, in the end."""

@@ -3,6 +3,8 @@
 
 #include "daemon/sockets.h"
 
+#include "daemon/takeover.h"
+
 #include <check.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -389,6 +391,49 @@ START_TEST(socket_of_a_successor_is_not_removed)
 }
 END_TEST
 
+/* The file was removed, by hand or by what cleans /run up: nobody reaches the socket any more. */
+START_TEST(unix_socket_without_its_file_is_made_anew)
+{
+    struct config_listen listen = listen_unix(0600);
+    struct config config = {.listen = &listen, .listen_count = 1};
+    struct sockets former, sockets;
+    ck_assert_int_eq(sockets_open(&former, &config, 1, NULL), 0);
+    ck_assert_int_eq(sockets_open(&sockets, &config, 1, &former), 0);
+    ck_assert(sockets.listeners[0].is_inherited); /* nothing is amiss yet */
+    sockets_close(&sockets);
+    ck_assert_int_eq(unlink(unix_path(&listen)), 0);
+    ck_assert_int_eq(connect_unix(&listen), -ENOENT);
+    ck_assert_int_eq(sockets_open(&sockets, &config, 1, &former), 0);
+    ck_assert(!sockets.listeners[0].is_inherited);
+    takeover_commit(&sockets, &former);
+    ck_assert_uint_eq(former.listeners[0].kept_count,
+                      0); /* who waits there is served, then it goes */
+    sockets_close(&former);
+    int client = connect_unix(&listen);
+    ck_assert_int_ge(client, 0);
+    close(client);
+    sockets_close(&sockets);
+    ck_assert_int_eq(access(unix_path(&listen), F_OK), -1);
+}
+END_TEST
+
+START_TEST(unix_socket_of_another_server_is_not_taken_for_ours)
+{
+    struct config_listen listen = listen_unix(0600);
+    struct config config = {.listen = &listen, .listen_count = 1};
+    struct sockets former, theirs, sockets;
+    ck_assert_int_eq(sockets_open(&former, &config, 1, NULL), 0);
+    ck_assert_int_eq(unlink(unix_path(&listen)), 0);
+    ck_assert_int_eq(sockets_open(&theirs, &config, 1, NULL), 0);
+    ck_assert_int_eq(sockets_open(&sockets, &config, 1, &former), -EADDRINUSE);
+    sockets_close(&former);
+    int client = connect_unix(&listen);
+    ck_assert_int_ge(client, 0);
+    close(client);
+    sockets_close(&theirs);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("sockets");
@@ -407,6 +452,8 @@ int main(void)
     tcase_add_test(tests, live_unix_socket_is_left_alone);
     tcase_add_test(tests, other_file_is_left_alone);
     tcase_add_test(tests, socket_of_a_successor_is_not_removed);
+    tcase_add_test(tests, unix_socket_without_its_file_is_made_anew);
+    tcase_add_test(tests, unix_socket_of_another_server_is_not_taken_for_ours);
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);
