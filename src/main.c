@@ -12,6 +12,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
 
 static void on_config_error(void *data, const char *line)
 {
@@ -66,8 +67,11 @@ int main(int count, char **arguments)
     struct command command;
     int code = EXIT_CODE_USAGE;
     signals_reset();
-    if (descriptors_fill_standard() < 0)
+    int error = descriptors_fill_standard();
+    if (error < 0) { /* heard where standard error is not the one that is closed */
+        fprintf(stderr, "evixd: cannot open /dev/null: %s\n", strerror(-error));
         return EXIT_CODE_START;
+    }
     if (command_read(&command, count, arguments) == 0)
         code = act(&command);
     command_fini(&command);

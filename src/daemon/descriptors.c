@@ -23,17 +23,14 @@
 /* For logs, the loop, the control stream, directories, watches and libraries. */
 #define SPARE_DESCRIPTORS 128
 
+/* The lowest number that is free is taken, which is this one: those below it are open. */
 int descriptors_fill_standard(void)
 {
-    for (;;) {
-        int fd = open("/dev/null", O_RDWR);
-        if (fd < 0)
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
+        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDWR) < 0)
             return -errno;
-        if (fd > STDERR_FILENO) {
-            close(fd);
-            return 0;
-        }
     }
+    return 0;
 }
 
 /* Root may, up to fs.nr_open. */

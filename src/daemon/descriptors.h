@@ -9,7 +9,7 @@
 
 /*
  * Opens /dev/null where standard input, output or error are closed, so that no socket takes their
- * numbers and gets what is printed. 0 or a negative errno.
+ * numbers and gets what is printed. Where all are open it is not needed. 0 or a negative errno.
  */
 __attribute__((warn_unused_result)) int descriptors_fill_standard(void);
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Starting: what cannot be is one clear line on standard error and the right exit status."""
 
+import ctypes
 import os
 import re
 import resource
@@ -130,6 +131,57 @@ class Information(unittest.TestCase):
         with open("/dev/full", "wb") as full:
             result = subprocess.run([EVIXD, "--version"], stdout=full, check=False, timeout=10)
         self.assertEqual(result.returncode, 3)
+
+
+def hide_devices():
+    """For a child, as root: there is nothing in /dev. It exits with 77 where that cannot be."""
+    libc = ctypes.CDLL(None)
+    new_namespace, private_recursively = 0x20000, (1 << 18) | (1 << 14)
+    if (libc.unshare(new_namespace) != 0
+            or libc.mount(None, b"/", None, private_recursively, None) != 0
+            or libc.mount(b"none", b"/dev", b"tmpfs", 0, None) != 0):
+        os._exit(77)
+
+
+class NoDevices(TestCase):
+    """As in a container's bare root."""
+
+    @classmethod
+    def serve(cls):
+        tree.write(cls.root, "index.html", b"index")
+        return Daemon(directory=cls.root)
+
+    def start(self, before=lambda: None):
+        def before_exec():
+            before()
+            hide_devices()
+
+        process = subprocess.Popen(
+            [EVIXD, "-l", "127.0.0.1:0", "-w", "1", self.root], stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=before_exec,
+        )
+        self.addCleanup(process.communicate)
+        self.addCleanup(process.kill)
+        return process
+
+    def test_it_is_not_needed(self):
+        process = self.start()
+        line = process.stdout.readline()
+        if not line and process.wait(10) == 77:
+            self.skipTest("file systems cannot be mounted here")
+        self.assertRegex(line, SERVING)
+        self.assertEqual(fetch(parse_address(SERVING.search(line)["url"]), "/").body, b"index")
+        process.terminate()
+        self.assertEqual(process.wait(10 * suite.TIME_SCALE), 0)
+
+    def test_it_is_needed(self):
+        """Where something is closed; what is missing is said."""
+        process = self.start(lambda: os.close(0))
+        _, said = process.communicate(timeout=10 * suite.TIME_SCALE)
+        if process.returncode == 77:
+            self.skipTest("file systems cannot be mounted here")
+        self.assertEqual((process.returncode, said),
+                         (START, "evixd: cannot open /dev/null: No such file or directory\n"))
 
 
 class Quick(TestCase):

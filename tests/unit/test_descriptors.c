@@ -7,6 +7,7 @@
 #include "log/log.h"
 
 #include <check.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <linux/capability.h>
 #include <stdbool.h>
@@ -92,6 +93,25 @@ static int fill_standard(void)
     int next = open("/dev/null", O_RDONLY | O_CLOEXEC);
     return next == lowest ? 0 : 3;
 }
+
+/* As where /dev/null cannot be opened: it is not needed. */
+static int leave_standard_alone(void)
+{
+    if (setrlimit(RLIMIT_NOFILE, &(struct rlimit){3, 3}) != 0 || open("/dev/null", O_RDWR) >= 0)
+        return 1;
+    if (descriptors_fill_standard() != 0)
+        return 2;
+    close(STDIN_FILENO);
+    if (setrlimit(RLIMIT_NOFILE, &(struct rlimit){0, 0}) != 0)
+        return 3;
+    return descriptors_fill_standard() == -EMFILE ? 0 : 4;
+}
+
+START_TEST(open_standard_descriptors_need_nothing)
+{
+    ck_assert_int_eq(run_apart(leave_standard_alone), 0);
+}
+END_TEST
 
 START_TEST(closed_standard_descriptors_are_filled)
 {
@@ -187,6 +207,7 @@ int main(void)
     Suite *suite = suite_create("descriptors");
     TCase *tests = tcase_create("descriptors");
     tcase_add_test(tests, only_what_is_kept_stays_open);
+    tcase_add_test(tests, open_standard_descriptors_need_nothing);
     tcase_add_test(tests, closed_standard_descriptors_are_filled);
     tcase_add_test(tests, soft_limit_follows_the_connections);
     tcase_add_test(tests, low_hard_limit_is_warned_of);
