@@ -14,6 +14,7 @@ import os
 import re
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import unittest
@@ -284,6 +285,17 @@ class Upgrade(Service):
         self.assertFalse(os.path.exists("/proc/%d" % new))
         self.assertEqual(fetch(ADDRESS, "/").body, b"index")
         self.assertEqual(show("NRestarts"), "0")
+
+    def test_busy_port_is_waited_for(self):
+        """For as long as it takes; by default systemd gives up after five starts."""
+        with socket.socket() as other:
+            other.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            other.bind(("0.0.0.0", 80))
+            other.listen()
+            systemctl("start", "--no-block", "evixd")
+            wait_until(lambda: int(show("NRestarts")) > 6, "it is tried again", timeout=60)
+        wait_until(lambda: show("ActiveState") == "active", "it serves", timeout=60)
+        self.assertEqual(fetch(ADDRESS, "/").body, b"index")
 
     def test_crash_of_the_new_one(self):
         """It is started anew, as the first one would be."""

@@ -55,6 +55,11 @@ class Units(unittest.TestCase):
     def test_nothing_is_left_to_be_filled_in(self):
         self.assertEqual(re.findall(r"@\w+@", self.read()), [])
 
+    def test_starts_again_for_as_long_as_it_takes(self):
+        """Systemd gives a service up after five starts within ten seconds, by default."""
+        self.assertRegex(self.read(), r"(?m)^StartLimitIntervalSec=0$")
+        self.assertRegex(self.read(), r"(?m)^RestartSec=[1-9]")
+
     def test_stopping_takes_longer_than_the_longest_request_in_flight(self):
         """By default: else systemd kills what timeouts.shutdown still waits for."""
         limit, = re.findall(r"^TimeoutStopSec=(\d+)$", self.read(), re.M)
