@@ -41,8 +41,10 @@ static const struct schema_setting listen_settings[] = {
      .type = SCHEMA_BOOLEAN,
      PLACE(struct config_listen, defer_accept),
      .standard = "true",
-     .about = "HTTP over TCP: accept a connection when its first bytes have come, or after a "
-              "second without any."},
+     .about =
+         "HTTP over TCP: accept a connection when its first bytes have come, or after a "
+         "second without any. A client that has connected and sent nothing yet when evixd stops "
+         "is reset; with false its connection is closed in good order."},
     {.name = "mode",
      .type = SCHEMA_MODE,
      PLACE(struct config_listen, mode),
