@@ -5,7 +5,7 @@
 DAEMON_TESTS = tests/lib/test_measuring-epoll.test tests/lib/test_wire-epoll.test
 EXTRA_DIST += tests/lib/browser.py tests/lib/evixd.py tests/lib/gated_fs.py tests/lib/prometheus.py tests/lib/suite.py tests/lib/tree.py tests/lib/wire.py \
 	tests/lib/test_measuring.py tests/lib/test_wire.py
-EXTRA_DIST += tests/lib/load.py tests/lib/rewritten.py
+EXTRA_DIST += tests/lib/load.py tests/lib/orders.py tests/lib/rewritten.py
 
 # A slow disk, for tests of cold files and for scripts/wrk/coldisk. Linux only, as evixd is.
 EXTRA_PROGRAMS += tests/lib/slow_files

@@ -7,6 +7,7 @@ PROCESS_MODULES = \
 	tests/process/test_crash \
 	tests/process/test_fallback \
 	tests/process/test_notify \
+	tests/process/test_orders \
 	tests/process/test_privileges \
 	tests/process/test_reload \
 	tests/process/test_rotation \
@@ -23,6 +24,7 @@ PROCESS_MODULES = \
 PROCESS_TESTS = \
 	$(PROCESS_MODULES:=-epoll.test) \
 	tests/process/test_crash-io_uring.test \
+	tests/process/test_orders-io_uring.test \
 	tests/process/test_reload-io_uring.test \
 	tests/process/test_rotation-io_uring.test \
 	tests/process/test_signals-io_uring.test \
@@ -43,10 +45,11 @@ tests_process_forbid_call_CFLAGS = $(AM_CFLAGS) -D_GNU_SOURCE
 
 # The same at length; minutes, and for a machine that has nothing else to do.
 LONG_TESTS = \
+	tests/process/test_orders-epoll.test tests/process/test_orders-io_uring.test \
 	tests/process/test_reload-epoll.test tests/process/test_reload-io_uring.test \
 	tests/process/test_rotation-epoll.test tests/process/test_rotation-io_uring.test \
 	tests/process/test_upgrade-epoll.test tests/process/test_upgrade-io_uring.test
 check-process-long: all
-	RELOADS=1000 ROTATIONS=1000 UPGRADES=100 DOWNLOAD_MIB=1024 \
+	ORDERS_TRIES=$${ORDERS_TRIES:-6400} RELOADS=1000 ROTATIONS=1000 UPGRADES=100 DOWNLOAD_MIB=1024 \
 	$(MAKE) $(AM_MAKEFLAGS) check-TESTS TESTS='$(LONG_TESTS)'
 .PHONY: check-process check-process-long
