@@ -29,20 +29,12 @@ struct cache_key {
     uint64_t hash;
 };
 
+/* What a hit reads stands at the end, beside the path: two lines of the processor's cache. */
 struct entry {
-    struct entry *next; /* in its bucket */
-    uint64_t hash;
-    struct root *root;
-    struct representation *answer; /* NULL while it is looked up */
-    struct fill *fill;             /* who looks it up and owns the memory; NULL afterwards */
-    struct evict_link queue;
-    bool in_table;
-    uint8_t coding; /* enum coding: a sibling, to be sent in place of the file that it packs */
+    struct fill *fill; /* who looks it up and owns the memory; NULL afterwards */
 
     /* What the freshness rule knows (freshness.c). */
-    bool by_stat;              /* no watch sees all of it: look again at each request */
     bool doubtful;             /* watched only after it was opened: look once more */
-    unsigned checked;          /* the store's generation in which it was last found true */
     struct node *node;         /* the watched directory that it depends on, or NULL */
     size_t name_at, name_size; /* within path: the name in that directory; size 0: its indexes */
     struct entry *name_next, **name_link; /* with others that depend on the same name */
@@ -57,6 +49,15 @@ struct entry {
     bool siblings_unsure;     /* what was found of them can't be compared with */
     struct sibling *siblings; /* by coding; NULL: there are none */
 
+    struct entry *next; /* in its bucket */
+    uint64_t hash;
+    struct root *root;
+    struct representation *answer; /* NULL while it is looked up */
+    struct evict_link queue;
+    unsigned checked; /* the store's generation in which it was last found true */
+    bool by_stat;     /* no watch sees all of it: look again at each request */
+    bool in_table;
+    uint8_t coding; /* enum coding: a sibling, to be sent in place of the file that it packs */
     size_t path_length;
     char path[];
 };

@@ -143,7 +143,7 @@ void representation_describe(struct representation **out, const struct descripti
     struct representation *file = *out, *moved;
     const struct evix_stat *stat = description->stat;
     bool in_memory = file->fd < 0;
-    size_t content = in_memory ? (size_t)stat->size : 0, total;
+    size_t content = in_memory ? (size_t)stat->size : 0, text;
     char etag[VALIDATOR_ETAG_BYTES], fields[FIELDS_BYTES], *at;
 
     assert(file->references == 1 && file->kind == REPRESENTATION_FILE);
@@ -157,23 +157,27 @@ void representation_describe(struct representation **out, const struct descripti
     file->etag_length += name_coding(etag, file->etag_length, file->coding);
     file->media_type_length = strlen(description->media_type);
     file->fields_length = write_fields(fields, file, etag, description);
-    total = sizeof(*file) + content + file->etag_length + file->media_type_length +
-            file->fields_length + 3;
-    assert(total <= file->memory);
+    text = file->fields_length + file->etag_length + file->media_type_length + 3;
+    assert(sizeof(*file) + text + content <= file->memory);
     if (file->siblings != 0)
-        total += strlen(description->path) + 2;
+        text += strlen(description->path) + 2;
 
-    moved = realloc(file, total); /* to what it takes, which was not known before */
-    if (moved != NULL)
+    moved = realloc(file, sizeof(*file) + text + content); /* now that it is known */
+    if (moved != NULL) {
         file = *out = moved;
-    else if (total > file->memory)
+    } else if (sizeof(*file) + text + content > file->memory) {
         file->siblings = 0; /* no room for the path: then it goes by itself */
-    file->memory = total;
-    at = representation_content(file) + content;
-    file->bytes = in_memory ? representation_content(file) : NULL;
+        text -= strlen(description->path) + 2;
+    }
+    file->memory = sizeof(*file) + text + content;
+    /* The fields beside what says where they are, and the content, which leaves next, behind. */
+    at = representation_content(file) + text;
+    memmove(at, representation_content(file), content);
+    file->bytes = in_memory ? at : NULL;
+    at = representation_content(file);
+    file->fields = put(&at, fields, file->fields_length);
     file->etag = put(&at, etag, file->etag_length);
     file->media_type = put(&at, description->media_type, file->media_type_length);
-    file->fields = put(&at, fields, file->fields_length);
     if (file->siblings != 0)
         put_path(file, &at, description->path);
 }

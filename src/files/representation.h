@@ -26,29 +26,29 @@ enum representation_kind {
 struct evix_loop;
 
 struct representation {
+    /* What each answer reads comes first: one line of the processor's cache, or two. */
     unsigned references; /* private: the worker's thread alone counts */
     enum representation_kind kind;
+    enum coding coding; /* FILE: it is a sibling, packed so: media_type is that of the file it
+                           stands for */
+    unsigned siblings;  /* FILE: CODING_BIT()s of those that may be sent instead */
+    const char *fields; /* FILE: the prebuilt fields of a 200, each with its CRLF: Content-Type,
+                           Content-Length, Content-Encoding, Last-Modified, ETag, Accept-Ranges */
+    size_t fields_length;
+    const char *bytes;  /* FILE: all of the content, if small enough; else NULL */
+    uint64_t size;      /* FILE */
+    bool is_negotiated; /* FILE: Accept-Encoding has a say, even if there are no siblings now */
+    int fd;             /* FILE, DIRECTORY: open for reading; -1 for small files that keep none */
+
+    int64_t modified;       /* seconds since the epoch, for Last-Modified; -1: leave it out */
+    const char *etag;       /* FILE: with its quotes; NULL: none */
+    const char *media_type; /* FILE: the value of Content-Type */
+    size_t etag_length, media_type_length;
+    const char *path; /* FILE, if it has siblings: its own path beneath the root, with a slash */
+    size_t path_length;
     int status;         /* ABSENT: 403, 404, 414, 500 or 503 */
     int error;          /* ABSENT: the negative errno behind it, or 0 */
     const char *reason; /* ABSENT: constant text for the log: the rule that led to it */
-    int fd;             /* FILE, DIRECTORY: open for reading; -1 for small files that keep none */
-    uint64_t size;      /* FILE */
-    int64_t modified;   /* seconds since the epoch, for Last-Modified; -1: leave it out */
-    const char *etag;   /* FILE: with its quotes; NULL: none */
-    const char *media_type; /* FILE: the value of Content-Type */
-    const char *bytes;      /* FILE: all of the content, if small enough; else NULL */
-    const char *fields;     /* FILE: the prebuilt fields of a 200, each with its CRLF: Content-Type,
-                               Content-Length, Content-Encoding, Last-Modified, ETag,
-                               Accept-Ranges */
-    size_t fields_length;
-    size_t etag_length, media_type_length;
-
-    /* FILE: precompressed siblings. */
-    enum coding coding; /* it is one, packed so: media_type is that of the file it stands for */
-    unsigned siblings;  /* CODING_BIT()s of those that may be sent instead */
-    bool is_negotiated; /* Accept-Encoding has a say, even if there are no siblings now */
-    const char *path;   /* if it has siblings: its own path beneath the root, with a slash */
-    size_t path_length;
 
     size_t memory;                   /* private, as all below: bytes that it takes */
     struct root_view *view;          /* DIRECTORY: the root it was found beneath */
