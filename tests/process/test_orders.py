@@ -137,9 +137,11 @@ class Run:
             os.kill(pid, number)
 
     def kill_worker(self):
-        """Any that there is; during an upgrade one of the first, since others may be no workers."""
-        found = sorted(set(children(self.world.master)) & set(self.world.first_workers)
-                       if self.tried.has("USR2") else children(self.world.master))
+        """Any that there is; during an upgrade or a stop, when others may be no workers, of the first."""
+        found = set(children(self.world.master))
+        if self.tried.has("USR2", *STOPS):
+            found &= set(self.world.first_workers)
+        found = sorted(found)
         if found:
             pid = found[int(self.tried.victim * len(found))]
             self.killed.add(pid)
@@ -243,12 +245,13 @@ class Run:
         if found not in wanted:
             raise Finding("the exit status of the first one is %r, not of %r" % (found, wanted))
         for pid, status in world.statuses().items():
-            # A search for leaks has a process of its own, which goes with the one that is searched.
-            may_be_killed = tried.has("USR2") or pid in self.killed or (TIME_SCALE > 1 and tried.has(*DEATHS))
-            # What attends a new program ends by itself if it finds that the master is gone.
-            may_have_nothing_to_do = tried.has("USR2") and tried.has("master") and status == 1
+            may_be_killed = status == -9 and (tried.has("USR2") or pid in self.killed)
+            # What attends a new program ends by itself if it finds that the master is gone, and a search
+            # for leaks has a process of its own, which goes with the one that is searched.
+            may_be_alone = status == 1 and tried.has("master") and tried.has("USR2")
+            may_search = TIME_SCALE > 1 and tried.has(*DEATHS)
             if pid != world.process.pid and status != 0 and not (
-                    may_have_nothing_to_do or (status == -9 and may_be_killed)):
+                    may_be_killed or may_be_alone or may_search):
                 raise Finding("%d has exit status %d" % (pid, status))
 
     def check_rest(self, end):
