@@ -274,9 +274,12 @@ class Run:
         if end == GONE and is_told and ("STOPPING", "1") not in [s[1:] for s in world.manager.said]:
             raise Finding("nobody said that it stops: %r" % world.manager.said)
         if end != GONE:
-            last = [s for s in world.manager.said if s[1] in ("READY", "RELOADING")][-1]
-            if last[1] != "READY":
-                raise Finding("a reload never ended: %r" % world.manager.said)
+            wait_until(self.is_told_ready, "a reload ends: %r" % world.manager.said, timeout=10)
+
+    def is_told_ready(self):
+        manager = self.world.manager
+        manager.listen()
+        return [s[1] for s in manager.said if s[1] in ("READY", "RELOADING")][-1] == "READY"
 
     def check_log(self):
         complaints = self.world.complaints(allowed_lines(self.tried.pair, self.tried.is_held))
@@ -322,6 +325,44 @@ class Run:
             load.goes_on()
 
 
+class Early:
+    """A stop, or the end of the master, while it starts: whatever there is by then goes."""
+
+    def __init__(self, seed, number):
+        chance = random.Random("early %d/%d" % (seed, number))
+        self.label = "ORDERS_SEED=%d, start %d" % (seed, number)
+        self.number = signal.Signals["SIG" + chance.choice((*STOPS, "KILL"))]
+        self.distance_ms = chance.uniform(0, 25)
+        self.world = World(chance.choice(("plain", "manager")), chance.choice((1, 2, 8)), 20)
+
+    def go(self):
+        world = self.world
+        with contextlib.ExitStack() as stack:
+            stack.callback(world.end)
+            world.start()
+            time.sleep(self.distance_ms / 1000)
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(world.process.pid, self.number)
+            try:
+                wait_until(lambda: not descendants(), "its end", timeout=10)
+                self.check()
+            except (Finding, AssertionError) as error:
+                raise Finding("%s: %s after %.3f ms\n%s\nlog:\n%s" % (
+                    self.label, self.number.name, self.distance_ms, error, world.log())) from None
+
+    def check(self):
+        world = self.world
+        status = world.status(world.process.pid)
+        if status not in (0, -self.number):
+            raise Finding("exit status %r" % status)
+        left = [name for name in ("pid", "socket") if os.path.exists(world.path(name))]
+        if left and status == 0:
+            raise Finding("left: %r" % left)
+        complaints = world.complaints(allowed_lines(("master",), False))
+        if complaints:
+            raise Finding("the log complains: %s" % "\n".join(complaints))
+
+
 class Deaf(Run):
     """One in which no order comes to anybody."""
 
@@ -343,34 +384,52 @@ class Looks(unittest.TestCase):
                     Deaf(tried, patience=0.3).go()
 
 
+def numbers(seconds, tries):
+    """Of the tries that there is time for, or as many as were asked for."""
+    deadline = time.monotonic() + seconds * TIME_SCALE
+    number = 0
+    while number < tries or (not tries and time.monotonic() < deadline):
+        yield number
+        number += 1
+
+
 class Pairs(unittest.TestCase):
     def setUp(self):
         require_backend()
         adopt_orphans()
+        self.seen, self.findings = collections.Counter(), []
+        self.begun = time.monotonic()
 
-    def tries(self):
-        deadline = time.monotonic() + SECONDS * TIME_SCALE
-        number = 0
-        while number < TRIES or (not TRIES and time.monotonic() < deadline):
-            yield Try(SEED, int(ONLY) if ONLY else number)
-            number += 1
+    def note(self, go):
+        """One try; it ends the test when there is enough to look at."""
+        try:
+            self.seen[go()] += 1
+        except Finding as finding:
+            self.findings.append(str(finding))
+            print("FOUND", finding, flush=True)
+            self.assertLess(len(self.findings), MOST_FINDINGS)
+
+    def tell(self, what):
+        print("# %s, %s, seed %d: %d in %.0f s, %d findings" % (
+            what, BACKEND, SEED, self.seen.total() + len(self.findings),
+            time.monotonic() - self.begun, len(self.findings)))
+        self.assertEqual(self.findings, [])
 
     def test_as_if_they_had_come_apart(self):
-        seen, findings = collections.Counter(), []
-        begun = time.monotonic()
-        for tried in self.tries():
-            try:
-                seen[(*tried.pair, Run(tried).go())] += 1
-            except Finding as finding:
-                findings.append(str(finding))
-                print("FOUND", finding, flush=True)
-                if len(findings) == MOST_FINDINGS:
-                    break
-        print("# %s, seed %d: %d tries in %.0f s, %d findings" % (
-            BACKEND, SEED, sum(seen.values()) + len(findings), time.monotonic() - begun, len(findings)))
-        for key in sorted(seen) if TRIES else ():
-            print("#   %-6s %-6s %5d ended with %s" % (*key[:2], seen[key], key[2]))
-        self.assertEqual(findings, [])
+        def go(tried):
+            return tried.pair, Run(tried).go()
+
+        for number in numbers(SECONDS, TRIES):
+            tried = Try(SEED, int(ONLY) if ONLY else number)
+            self.note(lambda: go(tried))
+        for (pair, end), count in sorted(self.seen.items()) if TRIES else ():
+            print("#   %-6s %-6s %5d ended with %s" % (*pair, count, end))
+        self.tell("pairs")
+
+    def test_while_it_starts(self):
+        for number in numbers(SECONDS / 6, TRIES // 4):
+            self.note(Early(SEED, number).go)
+        self.tell("starts")
 
 
 if __name__ == "__main__":
