@@ -5,6 +5,7 @@
 BACKENDS = epoll poll io_uring
 
 HTTP_MODULES = \
+	tests/http/fuzz_daemon \
 	tests/http/test_access_log \
 	tests/http/test_allocations \
 	tests/http/test_auth \

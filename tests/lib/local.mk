@@ -2,10 +2,26 @@
 # What runs of a black-box test is a wrapper in the build folder that names the program, the
 # backend and the module; so each can be run alone: `tests/http/test_ranges-poll.test [CASE...]`.
 
-DAEMON_TESTS = tests/lib/test_measuring-epoll.test tests/lib/test_wire-epoll.test
+DAEMON_TESTS = tests/lib/test_fuzzing-epoll.test tests/lib/test_measuring-epoll.test \
+	tests/lib/test_wire-epoll.test
 EXTRA_DIST += tests/lib/browser.py tests/lib/evixd.py tests/lib/gated_fs.py tests/lib/prometheus.py tests/lib/suite.py tests/lib/tree.py tests/lib/wire.py \
 	tests/lib/test_measuring.py tests/lib/test_wire.py
 EXTRA_DIST += tests/lib/load.py tests/lib/orders.py tests/lib/rewritten.py
+
+# What tests/http/fuzz_daemon.py is made of, and its own test.
+EXTRA_DIST += tests/lib/test_fuzzing.py \
+	tests/lib/fuzzing/__init__.py \
+	tests/lib/fuzzing/answers.py \
+	tests/lib/fuzzing/client.py \
+	tests/lib/fuzzing/files.py \
+	tests/lib/fuzzing/journal.py \
+	tests/lib/fuzzing/ledger.py \
+	tests/lib/fuzzing/malformed.py \
+	tests/lib/fuzzing/orders.py \
+	tests/lib/fuzzing/pool.py \
+	tests/lib/fuzzing/pump.py \
+	tests/lib/fuzzing/services.py \
+	tests/lib/fuzzing/site.py
 
 # A slow disk, for tests of cold files and for scripts/wrk/coldisk. Linux only, as evixd is.
 EXTRA_PROGRAMS += tests/lib/slow_files
