@@ -57,7 +57,8 @@ typedef void evix_report_fn(void *data, const char *text);
 struct evix_options {
     enum evix_backend backend;
     unsigned work_threads;       /* threads of the work pool at most; 0: 4. Started when needed */
-    unsigned receive_buffers;    /* io_uring: buffers in the ring, a power of two; 0: 256 */
+    unsigned receive_buffers;    /* io_uring: buffers in the ring, a power of two; 0: 256. Memory
+                                    is taken for the first 64, and for more when they were needed */
     size_t receive_buffer_bytes; /* size of a lent receive buffer; 0: 16 KiB, epoll 64 KiB */
     uint64_t slow_callback_ns;   /* report callbacks that hold the loop longer; 0: never */
     bool no_file_ring;           /* epoll, poll: files go to the work pool, never to io_uring */

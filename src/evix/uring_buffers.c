@@ -11,7 +11,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { GROUP = 0, COUNT_MAX = 32768 };
+enum { GROUP = 0, COUNT_MAX = 32768, OFFERED_AT_FIRST = 64 };
 
 /*
  * One mapping: the table, then the buffers, each a whole number of pages. Pages that no receive
@@ -39,6 +39,13 @@ static int map_memory(struct uring_buffers *buffers, uint32_t count, size_t each
     return 0;
 }
 
+/* Both numbers are powers of two. */
+static void offer(struct uring_buffers *buffers, uint32_t count)
+{
+    while (buffers->offered < count)
+        evix__uring_buffers_give(buffers, (uint16_t)buffers->offered++);
+}
+
 int evix__uring_buffers_open(struct uring_buffers *buffers, struct io_uring *ring, uint32_t count,
                              size_t each_bytes)
 {
@@ -56,9 +63,16 @@ int evix__uring_buffers_open(struct uring_buffers *buffers, struct io_uring *rin
         evix__uring_buffers_close(buffers);
         return error == -EINVAL ? -ENOSYS : error; /* before 5.19 it is not known */
     }
-    for (uint32_t i = 0; i < count; i++)
-        evix__uring_buffers_give(buffers, (uint16_t)i);
+    offer(buffers, count < OFFERED_AT_FIRST ? count : OFFERED_AT_FIRST);
     return 0;
+}
+
+bool evix__uring_buffers_offer_more(struct uring_buffers *buffers)
+{
+    if (buffers->offered == buffers->count)
+        return false;
+    offer(buffers, 2 * buffers->offered);
+    return true;
 }
 
 void evix__uring_buffers_close(struct uring_buffers *buffers)

@@ -9,6 +9,7 @@
  */
 
 #include <liburing.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -18,12 +19,19 @@ struct uring_buffers {
     size_t mapped_bytes;
     uint32_t each_bytes;
     uint32_t count;
-    uint64_t given; /* how often a buffer was given to the kernel */
+    uint32_t offered; /* those that the kernel ever had; it goes round all of them */
+    uint64_t given;   /* how often a buffer was given to the kernel */
 };
 
-/* `count` is a power of two up to 32768. The one group has the number 0. */
+/*
+ * `count` is a power of two up to 32768. The one group has the number 0. The kernel takes buffers
+ * in turn, so that each one it has costs memory soon: it has few until it was in need of more.
+ */
 int evix__uring_buffers_open(struct uring_buffers *buffers, struct io_uring *ring, uint32_t count,
                              size_t each_bytes);
+
+/* Gives the kernel twice as many as it had. False if it has all. */
+bool evix__uring_buffers_offer_more(struct uring_buffers *buffers);
 
 /* To be called after the ring was closed. */
 void evix__uring_buffers_close(struct uring_buffers *buffers);

@@ -244,13 +244,15 @@ static void deliver_data(struct uring *uring, struct evix_op *op, uint16_t index
 }
 
 /*
- * Without a buffer left the kernel ends the multishot. Every buffer is given back within its
- * callback, so when the entry that is prepared here is submitted the ring is full again: no timer,
- * no spinning. An ENOBUFS that came although no buffer was away has another cause.
+ * Without a buffer left the kernel ends the multishot. It gets more of them, if there are, and
+ * every buffer is given back within its callback, so when the entry that is prepared here is
+ * submitted the ring is full again: no timer, no spinning. An ENOBUFS that came although no buffer
+ * was away has another cause.
  */
 static void on_receive_ended(struct uring *uring, struct evix_op *op, int result)
 {
-    bool is_starved = result == -ENOBUFS && op->u.lent.index != uring->buffers.given;
+    bool is_starved = result == -ENOBUFS && (evix__uring_buffers_offer_more(&uring->buffers) ||
+                                             op->u.lent.index != uring->buffers.given);
     bool is_switched = result == -ECANCELED && (op->socket->events & URING_STREAM);
     if ((is_starved || is_switched || result == -EINTR) || (op->flags & OP_CANCELLED && result < 0))
         go_on(uring, op);

@@ -50,14 +50,17 @@ static void loop_open_with(int row, unsigned buffers, size_t bytes)
     ck_assert_int_eq(evix_loop_new(&loop, &options), 0);
 }
 
-/* Nobody is closed, nobody is forgotten, and the loop does not turn in vain. */
-START_TEST(test_more_receivers_than_buffers)
+/*
+ * Nobody is closed, nobody is forgotten, and the loop does not turn in vain: with two buffers, and
+ * with as many as there are receivers, of which the kernel has few until it is in need of more.
+ */
+static void receive_more_than_buffers(int row, unsigned buffers)
 {
     static const char data[DATA_BYTES];
     struct evix_counters before, after;
     received_in_all = 0;
     memset(receivers, 0, sizeof(receivers));
-    loop_open_with(_i, 2, 4096);
+    loop_open_with(row, buffers, 4096);
     for (int i = 0; i < RECEIVERS; i++) {
         int fds[2];
         tcp_pair(fds);
@@ -88,6 +91,12 @@ START_TEST(test_more_receivers_than_buffers)
     }
     run_to_end();
     loop_close();
+}
+
+START_TEST(test_more_receivers_than_buffers)
+{
+    receive_more_than_buffers(_i, 2);
+    receive_more_than_buffers(_i, 256);
 }
 END_TEST
 
