@@ -106,7 +106,7 @@ static void write_line(struct error_log *log, enum log_level level, const char *
     used += length;
     if (log->config->target != CONFIG_TARGET_SYSLOG) /* a datagram is a line */
         whole[used++] = '\n';
-    if (log_output_write(&log->output, whole, used) < 0)
+    if (log_output_write(&log->output, whole, used) != (ssize_t)used)
         log->lost++;
     else
         log->lost = 0;

@@ -5,9 +5,12 @@
  * A worker opens one for each host that has a log; connections write to it.
  */
 
+#include <config.h>
+
 #include "server/access_log.h"
 
 #include "log/log.h"
+#include "server/counters.h"
 #include "server/log_piece.h"
 
 #include <assert.h>
@@ -15,6 +18,7 @@
 #include <inttypes.h>
 #include <poll.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #define FLUSH_DELAY_MS 1000
@@ -44,6 +48,13 @@ static size_t count_lines(const char *data, size_t length)
     return count;
 }
 
+static void note_lost(struct access_log *log, size_t count)
+{
+    log->lost += count;
+    if (log->slot != NULL)
+        counters_add(&log->slot->data.counts[COUNTER_LOG_LOST], count);
+}
+
 static void note_failure(struct access_log *log, int error)
 {
     if (log->is_failing)
@@ -63,6 +74,18 @@ static void note_success(struct access_log *log)
     log->lost = 0;
 }
 
+/* Drops the lines that are written whole; of one that was begun, the beginning stays as well, so
+ * that it can be written again elsewhere. */
+static void drop_written(struct access_log *log, size_t written)
+{
+    const char *end = memrchr(log->buffer, '\n', written);
+    size_t whole = end == NULL ? 0 : (size_t)(end - log->buffer) + 1;
+    log->begun = written - whole;
+    log->used -= whole;
+    if (log->used != 0)
+        memmove(log->buffer, log->buffer + whole, log->used);
+}
+
 /* One attempt; whatever was not taken moves to the front of the buffer. 0 or a negative errno. */
 static int write_buffer(struct access_log *log)
 {
@@ -73,18 +96,16 @@ static int write_buffer(struct access_log *log)
         if (error < 0)
             return error;
     }
-    ssize_t written = log_output_write(&log->output, log->buffer, log->used);
+    if (log->begun != 0 && !log_output_resume(&log->output))
+        log->begun = 0;
+    ssize_t written =
+        log_output_write(&log->output, log->buffer + log->begun, log->used - log->begun);
     if (written < 0)
         return (int)written;
-    size_t taken = (size_t)written;
-    assert(taken <= log->used);
-    if (taken != 0)
-        log->is_line_begun = log->buffer[taken - 1] != '\n';
-    log->used -= taken;
-    if (log->used == 0)
+    assert((size_t)written <= log->used - log->begun);
+    drop_written(log, log->begun + (size_t)written);
+    if (log->used == 0) /* else the next attempt tells why */
         note_success(log);
-    else /* the next attempt tells why */
-        memmove(log->buffer, log->buffer + taken, log->used);
     return 0;
 }
 
@@ -149,10 +170,26 @@ int access_log_open_patiently(struct access_log *log, struct evix_loop *loop,
     return open_log(log, loop, config, true);
 }
 
+void access_log_count_in(struct access_log *log, struct counters_slot *slot)
+{
+    log->slot = slot;
+}
+
+/* -ENOSPC: there is no room now, nor could it be made by cutting a line that is too long. */
 static ssize_t add_line(struct access_log *log, const struct access_record *record)
 {
-    return log_format_line(&log->format, record, &log->clock, log->buffer + log->used,
-                           ACCESS_LOG_BUFFER_BYTES - log->used);
+    char *at = log->buffer + log->used;
+    size_t room = ACCESS_LOG_BUFFER_BYTES - log->used;
+    size_t longest = log_output_line_bytes(&log->output);
+    if (longest > ACCESS_LOG_BUFFER_BYTES)
+        longest = ACCESS_LOG_BUFFER_BYTES;
+    ssize_t length =
+        log_format_line(&log->format, record, &log->clock, at, room < longest ? room : longest);
+    if (length >= 0 || room < longest)
+        return length;
+    if (log->slot != NULL)
+        counters_add(&log->slot->data.counts[COUNTER_LOG_CUT], 1);
+    return (ssize_t)log_format_cut_line(&log->format, record, &log->clock, at, longest);
 }
 
 bool access_log_wants_response(const struct access_log *log)
@@ -174,8 +211,8 @@ void access_log_write(struct access_log *log, const struct access_record *record
         length = add_line(log, record);
     }
     if (length < 0) {
-        log->lost++;
-        note_failure(log, log->used == 0 ? -EMSGSIZE : -EAGAIN);
+        note_lost(log, 1);
+        note_failure(log, -EAGAIN);
         return;
     }
     log->used += (size_t)length;
@@ -194,20 +231,6 @@ void access_log_flush(struct access_log *log)
         evix_timer_start(&log->flush_timer, FLUSH_DELAY_MS, 0);
 }
 
-/* The rest of a line whose beginning went to another file says nothing: it is dropped. */
-static void drop_begun_line(struct access_log *log)
-{
-    if (!log->is_line_begun)
-        return;
-    const char *end = memchr(log->buffer, '\n', log->used);
-    assert(end != NULL); /* lines enter the buffer whole */
-    size_t length = (size_t)(end - log->buffer) + 1;
-    log->used -= length;
-    memmove(log->buffer, log->buffer + length, log->used);
-    log->is_line_begun = false;
-    log->lost++;
-}
-
 int access_log_reopen(struct access_log *log)
 {
     if (log->buffer == NULL || log->config->target != CONFIG_TARGET_FILE)
@@ -220,9 +243,13 @@ int access_log_reopen(struct access_log *log)
                   log_name(log), evix_strerror(error));
         return error;
     }
+    if (log->output.fd >= 0 && log_output_is_same(&log->output, &output)) {
+        log_output_close(&output); /* a line that was begun goes on there */
+        return 0;
+    }
     log_output_close(&log->output);
     log->output = output;
-    drop_begun_line(log);
+    log->begun = 0;
     if (log->used != 0)
         access_log_flush(log);
     return 0;
@@ -239,7 +266,7 @@ void access_log_close(struct access_log *log)
         if (error < 0 && error != -EAGAIN)
             break;
     }
-    log->lost += count_lines(log->buffer, log->used);
+    note_lost(log, count_lines(log->buffer, log->used));
     if (log->lost != 0)
         log_event(LOG_LEVEL_ERROR, "access log %s: %" PRIu64 " lines were lost", log_name(log),
                   log->lost);

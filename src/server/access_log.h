@@ -6,7 +6,8 @@
  * One access log of one worker: lines are gathered in a buffer and leave in one write(2), at the
  * latest after a second (at once on a terminal). It never waits. What cannot be written stays in
  * the buffer and is tried again; lines that find the buffer full are dropped and counted, which is
- * said once, and again when writing works.
+ * said once, and again when writing works. A line that is too long for where it goes has its values
+ * cut: nothing that a client sends keeps its line, or those of others, out of the log.
  */
 
 #include "server/log_format.h"
@@ -14,7 +15,9 @@
 
 #include <evix/timer.h>
 
-#define ACCESS_LOG_BUFFER_BYTES 65536
+#define ACCESS_LOG_BUFFER_BYTES 65536 /* also the longest line in a file */
+
+struct counters_slot;
 
 struct access_log {
     struct log_format format; /* private, as all here */
@@ -22,12 +25,13 @@ struct access_log {
     struct log_clock clock;
     struct evix_timer flush_timer; /* running while something is buffered */
     const struct config_access_log *config;
-    char *buffer; /* NULL: the log is off */
+    struct counters_slot *slot; /* NULL: not counted for the status */
+    char *buffer;               /* NULL: the log is off; whole lines */
     size_t used;
-    uint64_t lost;      /* lines dropped since writing failed */
-    uint32_t delay_ms;  /* until buffered lines are written */
-    bool is_failing;    /* said so already */
-    bool is_line_begun; /* the first buffered bytes are the rest of a line */
+    size_t begun;      /* bytes of the first line that were written already */
+    uint64_t lost;     /* lines dropped since writing failed */
+    uint32_t delay_ms; /* until buffered lines are written */
+    bool is_failing;   /* said so already */
 };
 
 /*
@@ -41,6 +45,9 @@ CONFIG_MUST_CHECK int access_log_open(struct access_log *log, struct evix_loop *
  * lines are kept while there is room. */
 CONFIG_MUST_CHECK int access_log_open_patiently(struct access_log *log, struct evix_loop *loop,
                                                 const struct config_access_log *config);
+
+/* Lines that are lost or cut are counted there from now on. It must outlive the log. */
+void access_log_count_in(struct access_log *log, struct counters_slot *slot);
 
 /* Whether records are wanted, so that filling one in can be spared. */
 static inline bool access_log_is_on(const struct access_log *log)

@@ -35,6 +35,8 @@ enum counter {
     COUNTER_LIMIT_TARGET,      /* 414 */
     COUNTER_LIMIT_HEAD,        /* 431 */
     COUNTER_LIMIT_BODY,        /* 413 */
+    COUNTER_LOG_LOST,          /* lines of access logs that could not be written */
+    COUNTER_LOG_CUT,           /* and those whose values were cut */
     COUNTER_TIMEOUT_SHUTDOWN,  /* connections cut off at the end of a graceful stop */
     COUNTER_LOOP_ITERATIONS,   /* of the event loop; published once a second */
     COUNTER_CPU_NS,            /* of the processes; likewise */

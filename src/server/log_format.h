@@ -79,4 +79,12 @@ void log_format_free(struct log_format *format);
 ssize_t log_format_line(const struct log_format *format, const struct access_record *record,
                         struct log_clock *clock, char *out, size_t capacity);
 
+/*
+ * The same for a line that does not fit: its longest values are cut, all to the same length, and
+ * end in "...". So a line of JSON stays one. Only where the format alone is longer than `capacity`
+ * (at least 4) is the line itself cut off.
+ */
+size_t log_format_cut_line(const struct log_format *format, const struct access_record *record,
+                           struct log_clock *clock, char *out, size_t capacity);
+
 #endif

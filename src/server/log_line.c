@@ -16,6 +16,7 @@
 struct line {
     char *at;
     char *end;
+    size_t value_bytes; /* the longest value; at least 4 */
     bool is_full;
 };
 
@@ -80,7 +81,7 @@ static size_t plain_length(const char *data, size_t length)
     return i;
 }
 
-/* A value from outside: escaped, cut at LOG_VALUE_BYTES, "-" if there is none. */
+/* A value from outside: escaped, cut if it is too long, "-" if there is none. */
 static void put_value(struct line *line, struct http_text value, bool is_json)
 {
     if (value.length == 0) {
@@ -88,7 +89,7 @@ static void put_value(struct line *line, struct http_text value, bool is_json)
             put(line, "-", 1);
         return;
     }
-    size_t room = LOG_VALUE_BYTES - 3;
+    size_t room = line->value_bytes - 3;
     for (size_t i = 0; i < value.length && !line->is_full;) {
         char escaped[6];
         const char *piece = value.data + i;
@@ -320,13 +321,36 @@ static void put_piece(struct line *line, const struct log_piece *piece,
     }
 }
 
+static void put_pieces(struct line *line, const struct log_format *format,
+                       const struct access_record *record, struct log_clock *clock)
+{
+    assert(format->pieces != NULL);
+    for (size_t i = 0; i < format->count; i++)
+        put_piece(line, &format->pieces[i], record, clock);
+    put(line, "\n", 1);
+}
+
 ssize_t log_format_line(const struct log_format *format, const struct access_record *record,
                         struct log_clock *clock, char *out, size_t capacity)
 {
-    assert(format->pieces != NULL);
-    struct line line = {.at = out, .end = out + capacity};
-    for (size_t i = 0; i < format->count; i++)
-        put_piece(&line, &format->pieces[i], record, clock);
-    put(&line, "\n", 1);
+    struct line line = {.at = out, .end = out + capacity, .value_bytes = LOG_VALUE_BYTES};
+    put_pieces(&line, format, record, clock);
     return line.is_full ? -ENOSPC : line.at - out;
+}
+
+size_t log_format_cut_line(const struct log_format *format, const struct access_record *record,
+                           struct log_clock *clock, char *out, size_t capacity)
+{
+    struct line line;
+    assert(capacity >= 4);
+    for (size_t longest = LOG_VALUE_BYTES / 2; longest >= 4; longest /= 2) {
+        line = (struct line){.at = out, .end = out + capacity, .value_bytes = longest};
+        put_pieces(&line, format, record, clock);
+        if (!line.is_full)
+            return (size_t)(line.at - out);
+    }
+    line = (struct line){.at = out, .end = out + capacity - 4, .value_bytes = 4};
+    put_pieces(&line, format, record, clock);
+    memcpy(line.at, "...\n", 4);
+    return (size_t)(line.at - out) + 4;
 }

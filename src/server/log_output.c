@@ -15,8 +15,13 @@
 #include <limits.h>
 #include <poll.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <unistd.h>
+
+/* What a stream socket takes in one piece: well below half of the least send buffer in use. */
+#define SOCKET_LINE_BYTES 16384
 
 static int find_kind(int fd, enum log_output_kind *kind)
 {
@@ -34,7 +39,7 @@ static int find_kind(int fd, enum log_output_kind *kind)
 
 int log_output_open(struct log_output *output, enum config_target target, const char *path)
 {
-    *output = (struct log_output){.fd = -1};
+    *output = (struct log_output){.fd = -1, .torn_at = -1};
     if (target == CONFIG_TARGET_FILE) {
         /* O_NONBLOCK, so that a FIFO without a reader is an error and not a hang. */
         output->fd =
@@ -42,6 +47,7 @@ int log_output_open(struct log_output *output, enum config_target target, const 
         if (output->fd < 0)
             return -errno;
         output->is_owned = true;
+        output->path = path;
     } else {
         output->fd = target == CONFIG_TARGET_STDOUT ? STDOUT_FILENO : STDERR_FILENO;
     }
@@ -51,49 +57,115 @@ int log_output_open(struct log_output *output, enum config_target target, const 
     return error;
 }
 
-/* As many whole lines as fit into PIPE_BUF, which a pipe takes whole or not at all. */
-static size_t atomic_length(const char *lines, size_t length)
+size_t log_output_line_bytes(const struct log_output *output)
 {
-    if (length <= PIPE_BUF)
-        return length;
-    const char *end = memrchr(lines, '\n', PIPE_BUF);
-    return end == NULL ? PIPE_BUF : (size_t)(end - lines) + 1;
-}
-
-/* A pipe that polls as writable takes PIPE_BUF bytes at once. */
-static ssize_t write_stream(int fd, const char *lines, size_t length)
-{
-    size_t taken = 0;
-    int error = -EAGAIN;
-    while (taken < length) {
-        struct pollfd room = {.fd = fd, .events = POLLOUT};
-        if (poll(&room, 1, 0) <= 0)
-            break;
-        ssize_t written = write(fd, lines + taken, atomic_length(lines + taken, length - taken));
-        if (written < 0) {
-            error = -errno;
-            break;
-        }
-        taken += (size_t)written;
-    }
-    return taken != 0 || length == 0 ? (ssize_t)taken : error;
-}
-
-ssize_t log_output_write(const struct log_output *output, const char *lines, size_t length)
-{
-    assert(output->fd >= 0);
-    ssize_t written;
     switch (output->kind) {
     case LOG_OUTPUT_STREAM:
-        return write_stream(output->fd, lines, length);
+        return PIPE_BUF; /* which a pipe takes whole or not at all */
     case LOG_OUTPUT_SOCKET:
-        written = send(output->fd, lines, length, MSG_DONTWAIT | MSG_NOSIGNAL);
-        break;
+        return SOCKET_LINE_BYTES;
     default:
-        written = write(output->fd, lines, length);
-        break;
+        return SIZE_MAX;
     }
-    return written < 0 ? -errno : written;
+}
+
+/* As many whole lines as are taken in one piece. */
+static size_t atomic_length(const char *lines, size_t length, size_t most)
+{
+    if (length <= most)
+        return length;
+    const char *end = memrchr(lines, '\n', most);
+    return end == NULL ? most : (size_t)(end - lines) + 1;
+}
+
+static ssize_t write_piece(const struct log_output *output, const char *lines, size_t length)
+{
+    if (output->kind == LOG_OUTPUT_SOCKET)
+        return send(output->fd, lines, length, MSG_DONTWAIT | MSG_NOSIGNAL);
+    /* A pipe that polls as writable takes PIPE_BUF bytes at once. */
+    struct pollfd room = {.fd = output->fd, .events = POLLOUT};
+    if (poll(&room, 1, 0) > 0)
+        return write(output->fd, lines, length);
+    errno = EAGAIN;
+    return -1;
+}
+
+static ssize_t write_pieces(const struct log_output *output, const char *lines, size_t length)
+{
+    size_t most = log_output_line_bytes(output);
+    size_t taken = 0;
+    while (taken < length) {
+        ssize_t written =
+            write_piece(output, lines + taken, atomic_length(lines + taken, length - taken, most));
+        if (written < 0)
+            return taken != 0 ? (ssize_t)taken : -errno;
+        taken += (size_t)written;
+    }
+    return (ssize_t)taken;
+}
+
+/* The file is open for writing alone, so that its last byte needs another descriptor. */
+static bool ends_inside_line(const struct log_output *output)
+{
+    struct stat status, same;
+    char last = '\n';
+    int fd = output->fd;
+
+    if (output->path != NULL)
+        fd = open(output->path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    if (fd < 0)
+        return false; /* it may not be read: nothing is known */
+    if (fstat(output->fd, &status) == 0 && fstat(fd, &same) == 0 && status.st_size > 0 &&
+        status.st_ino == same.st_ino && status.st_dev == same.st_dev &&
+        pread(fd, &last, 1, status.st_size - 1) != 1)
+        last = '\n';
+    if (fd != output->fd)
+        close(fd);
+    return last != '\n';
+}
+
+static int64_t size_of(const struct log_output *output)
+{
+    struct stat status;
+    return fstat(output->fd, &status) == 0 ? (int64_t)status.st_size : -1;
+}
+
+static ssize_t write_file(struct log_output *output, const char *lines, size_t length)
+{
+    char newline = '\n';
+    struct iovec pieces[2] = {{&newline, 1}, {(void *)(uintptr_t)lines, length}};
+    size_t skipped = output->is_end_known || !ends_inside_line(output) ? 1 : 0;
+    ssize_t written = writev(output->fd, pieces + skipped, (int)(2 - skipped));
+    int error = -errno;
+
+    output->is_end_known = written == (ssize_t)(length + 1 - skipped);
+    if (written < 0)
+        return error;
+    if (!output->is_end_known)
+        output->torn_at = size_of(output);
+    return written - (ssize_t)(skipped == 0 && written != 0);
+}
+
+ssize_t log_output_write(struct log_output *output, const char *lines, size_t length)
+{
+    assert(output->fd >= 0);
+    return output->kind == LOG_OUTPUT_FILE ? write_file(output, lines, length)
+                                           : write_pieces(output, lines, length);
+}
+
+bool log_output_resume(struct log_output *output)
+{
+    if (output->kind != LOG_OUTPUT_FILE)
+        return true;
+    output->is_end_known = output->torn_at >= 0 && size_of(output) == output->torn_at;
+    return output->is_end_known;
+}
+
+bool log_output_is_same(const struct log_output *a, const struct log_output *b)
+{
+    struct stat one, other;
+    return fstat(a->fd, &one) == 0 && fstat(b->fd, &other) == 0 && one.st_dev == other.st_dev &&
+           one.st_ino == other.st_ino;
 }
 
 void log_output_close(struct log_output *output)

@@ -124,6 +124,15 @@ static void add_limits(struct page_text *out, const struct counters_data *sum)
     end(&timeouts);
 }
 
+static void add_access_logs(struct page_text *out, const struct counters_data *sum)
+{
+    struct object logs = begin(out, "access_logs");
+
+    add_number(&logs, "lost", sum->counts[COUNTER_LOG_LOST]);
+    add_number(&logs, "cut", sum->counts[COUNTER_LOG_CUT]);
+    end(&logs);
+}
+
 static void add_cache(struct page_text *out, const struct store_counters *counted)
 {
     struct object cache = begin(out, "cache");
@@ -229,6 +238,8 @@ void status_write_json(struct page_text *out, const struct status_view *view)
     add_connections(out, sum);
     page_add(out, ",\n ");
     add_limits(out, sum);
+    page_add(out, ",\n ");
+    add_access_logs(out, sum);
     page_add(out, ",\n ");
     add_cache(out, &sum->cache);
     page_add(out, ",\n ");

@@ -211,6 +211,8 @@ static void add_limits(struct page_text *out, const struct counters_data *sum)
         {COUNTER_LIMIT_TARGET, "limits.target (414)"},
         {COUNTER_LIMIT_HEAD, "limits.head, fields (431)"},
         {COUNTER_LIMIT_BODY, "limits.body (413)"},
+        {COUNTER_LOG_LOST, "access log lines lost"},
+        {COUNTER_LOG_CUT, "access log lines cut"},
         {COUNTER_TIMEOUT_SHUTDOWN, "timeouts.shutdown"},
     };
 

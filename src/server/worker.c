@@ -346,6 +346,7 @@ static int open_access_logs(struct worker *worker)
 
         if (error != 0)
             return error;
+        access_log_count_in(log, worker->slot);
         worker->routes.hosts[i].access_log = log;
         worker->wants_address |= worker->routes.hosts[i].is_guarded;
         worker->wants_address |= access_log_is_on(log);

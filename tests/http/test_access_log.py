@@ -199,6 +199,78 @@ class Rotation(Logged):
         )])).start()
 
 
+def swollen(mark):
+    """A request of some 20 KiB within the limits, whose values fill more than 64 KiB when escaped."""
+    value = b"\xff" * 4097
+    return (b"GET /small.bin?" + mark + b'"' * 8150 + b" HTTP/1.1\r\nHost: test\r\nUser-Agent: " + value
+            + b"\r\nReferer: " + value + b"\r\nX-Forwarded-For: " + value + b"\r\n\r\n")
+
+
+class LongLines(Logged):
+    """A client decides how long a line would be, but not whether it and others are logged."""
+
+    FORMAT = '%h %l %u %t "%r" %s %b "%{Referer}i" "%{User-Agent}i" "%{X-Forwarded-For}i"'
+    LINE = re.compile(COMBINED.pattern.replace(r"\Z", r' "(?P<forwarded>(?:[^"\\]|\\.)*)"\Z'))
+
+    @classmethod
+    def serve(cls):
+        daemon = super().serve()
+        tree.write(cls.root, "site/f.bin", b"f")
+        return daemon
+
+    def test_everything_has_its_line(self):
+        with Connection(self.address) as connection:
+            for number in range(20):
+                connection.send(swollen(b"n%d" % number))
+                self.assertEqual(connection.read_response().status, 200)
+                connection.send(b"".join(request("/f.bin?n%d.%d" % (number, other)) for other in range(50)))
+                for _ in range(50):
+                    connection.read_response()
+        lines = self.lines("bin?n", 20 * 51)
+        self.assertEqual(len([line for line in lines if "/small.bin?n" in line]), 20)
+        for line in lines:
+            self.assertLessEqual(len(line), 65535)
+            match = self.LINE.match(line)
+            self.assertIsNotNone(match, line[:80])
+            if "/small.bin?n" not in line:
+                continue
+            self.assertEqual((match["status"], match["bytes"]), ("200", "1000"))
+            for name in ("request", "referer", "agent", "forwarded"):
+                self.assertTrue(match[name].endswith("..."), name)
+                self.assertGreater(len(match[name]), 4000, name)
+
+
+class LongLinesOnAPipe(TestCase):
+    """Two workers share the pipe: no line may be longer than what it takes in one piece."""
+
+    @classmethod
+    def serve(cls):
+        tree.write(cls.root, "small.bin", b"s" * 1000)
+        return Daemon(config=configuration(hosts=[host(
+            cls.root, {"path": "/"}, {"path": "/status", "handler": "status"},
+            access_log={"target": "stdout", "format": "json"},
+        )]), workers=2)
+
+    def test_json_stays_whole(self):
+        for number in range(20):
+            exchange(self.address, swollen(b"n%d" % number))
+        logs = wait_until(
+            lambda: (lambda l: l if l["cut"] >= 20 else None)(
+                json.loads(fetch(self.address, "/status/json").body)["access_logs"]),
+            "twenty lines that were cut")
+        self.assertEqual(logs, {"lost": 0, "cut": 20})
+        metrics = fetch(self.address, "/status/metrics").body.decode()
+        self.assertIn("\nevixd_access_log_cut_lines_total 20\n", metrics)
+        self.assertIn("\nevixd_access_log_lost_lines_total 0\n", metrics)
+        self.daemon.output.wait(r"small\.bin\?n", 20)
+        lines = [line for line in self.daemon.output.text().splitlines() if "small.bin?n" in line]
+        self.assertEqual(len(lines), 20)
+        for line in lines:
+            self.assertLessEqual(len(line), 4095)
+            entry = json.loads(line)
+            self.assertEqual((entry["status"], entry["bytes"]), (200, 1000))
+
+
 class CustomFormat(Logged):
     FORMAT = "%h|%m|%U|%q|%>s|%B|%{X-Mark}i|%{Content-Type}o"
 

@@ -4,16 +4,19 @@
 #include <config.h>
 
 #include "server/access_log.h"
+#include "server/counters.h"
 
 #include <evix/loop.h>
 
 #include <check.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -326,7 +329,23 @@ START_TEST(lines_go_on_when_there_is_room_again)
 }
 END_TEST
 
-/* A rotation while a line is broken off: the new file does not begin with the rest of it. */
+/* A disk that is full once a file has so many bytes. Gives what has to be set afterwards. */
+static void narrow_files(struct rlimit *limit, rlim_t bytes)
+{
+    signal(SIGXFSZ, SIG_IGN);
+    ck_assert_int_eq(getrlimit(RLIMIT_FSIZE, limit), 0);
+    ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &(struct rlimit){bytes, limit->rlim_max}), 0);
+}
+
+static void append_to_file(const char *text)
+{
+    int fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
+    ck_assert_int_ge(fd, 0);
+    ck_assert_int_eq(write(fd, text, strlen(text)), (ssize_t)strlen(text));
+    close(fd);
+}
+
+/* A rotation while a line is broken off: the new file has it whole. */
 START_TEST(broken_line_does_not_cross_a_rotation)
 {
     struct rlimit limit, narrow;
@@ -343,8 +362,52 @@ START_TEST(broken_line_does_not_cross_a_rotation)
     ck_assert_int_eq(access_log_reopen(&access_log), 0);
     ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
     access_log_close(&access_log);
-    assert_file(path, "/2 xxx\n");
+    assert_file(path, "/1 xxxxxxxxxx\n/2 xxx\n");
     assert_file(rotated, "/1 xxxxx");
+}
+END_TEST
+
+/* Told to open its file anew, which is the same one: the line goes on there. */
+START_TEST(broken_line_goes_on_in_the_same_file)
+{
+    struct rlimit limit;
+    ck_assert_int_eq(access_log_open(&access_log, loop, &to_file), 0);
+    narrow_files(&limit, 8);
+    write_record(&access_log, 1, 10);
+    write_record(&access_log, 2, 3);
+    access_log_flush(&access_log);
+    ck_assert_int_eq(access_log_reopen(&access_log), 0);
+    ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
+    access_log_close(&access_log);
+    assert_file(path, "/1 xxxxxxxxxx\n/2 xxx\n");
+}
+END_TEST
+
+/* Another worker's line came behind the broken one: that is written once more, and whole. */
+START_TEST(broken_line_that_others_follow)
+{
+    struct rlimit limit;
+    ck_assert_int_eq(access_log_open(&access_log, loop, &to_file), 0);
+    narrow_files(&limit, 8);
+    write_record(&access_log, 1, 10);
+    access_log_flush(&access_log);
+    ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
+    append_to_file("\n/7 other\n/8 torn");
+    access_log_close(&access_log);
+    assert_file(path, "/1 xxxxx\n/7 other\n/8 torn\n/1 xxxxxxxxxx\n");
+}
+END_TEST
+
+/* A line that another process left unfinished does not take ours along. */
+START_TEST(file_that_ends_inside_a_line)
+{
+    append_to_file("/1 xx");
+    ck_assert_int_eq(access_log_open(&access_log, loop, &to_file), 0);
+    write_record(&access_log, 2, 3);
+    access_log_flush(&access_log);
+    write_record(&access_log, 3, 1);
+    access_log_close(&access_log);
+    assert_file(path, "/1 xx\n/2 xxx\n/3 x\n");
 }
 END_TEST
 
@@ -398,20 +461,127 @@ START_TEST(reader_that_has_gone_does_not_end_us)
 }
 END_TEST
 
-/* Longer than the buffer: not logged, counted, and the next line is fine. */
+static struct counters_slot slot;
+
+static const struct config_access_log wide = {
+    CONFIG_TARGET_FILE, path, CONFIG_LOG_CUSTOM,
+    "%U %{User-Agent}i|%{User-Agent}i|%{User-Agent}i|%{User-Agent}i|%{User-Agent}i"};
+
+/* Longer than the buffer: its values are cut, all alike, and the lines around it are not touched.
+ */
 START_TEST(line_longer_than_the_buffer)
 {
-    static const struct config_access_log wide = {
-        CONFIG_TARGET_FILE, path, CONFIG_LOG_CUSTOM,
-        "%U %{User-Agent}i%{User-Agent}i%{User-Agent}i%{User-Agent}i%{User-Agent}i"};
+    size_t length;
     ck_assert_int_eq(access_log_open(&access_log, loop, &wide), 0);
-    write_record(&access_log, 1, LOG_VALUE_BYTES - 3);
-    ck_assert_ptr_nonnull(strstr(last_line, "Message too long"));
-    write_record(&access_log, 2, 1);
-    access_log_flush(&access_log);
-    ck_assert_ptr_nonnull(strstr(last_line, "written again, 1 lines were lost"));
+    access_log_count_in(&access_log, &slot);
+    write_record(&access_log, 1, 1);
+    write_record(&access_log, 2, LOG_VALUE_BYTES - 3);
+    write_record(&access_log, 3, 1);
+    ck_assert_uint_eq(line_count, 0);
     access_log_close(&access_log);
-    assert_file(path, "/2 xxxxx\n");
+    ck_assert_uint_eq(line_count, 0);
+    ck_assert_uint_eq(slot.data.counts[COUNTER_LOG_CUT], 1);
+    ck_assert_uint_eq(slot.data.counts[COUNTER_LOG_LOST], 0);
+
+    char *text = read_file(path, &length);
+    char *second = strchr(text, '\n') + 1;
+    char *third = strchr(second, '\n') + 1;
+    ck_assert_int_eq(strncmp(text, "/1 x|x|x|x|x\n", (size_t)(second - text)), 0);
+    ck_assert_str_eq(third, "/3 x|x|x|x|x\n");
+    ck_assert_uint_le((size_t)(third - second), ACCESS_LOG_BUFFER_BYTES);
+    ck_assert_uint_ge((size_t)(third - second), ACCESS_LOG_BUFFER_BYTES / 2);
+    for (char *value = second + 3; value < third; value = strpbrk(value, "|\n") + 1) {
+        ck_assert_uint_eq(strspn(value, "x"), LOG_VALUE_BYTES / 2 - 3);
+        ck_assert_int_eq(strncmp(value + strspn(value, "x"), "...", 3), 0);
+    }
+    free(text);
+}
+END_TEST
+
+/* While such lines come again and again, those of others are all there. */
+START_TEST(long_lines_take_no_others_along)
+{
+    size_t length;
+    ck_assert_int_eq(access_log_open(&access_log, loop, &wide), 0);
+    for (unsigned i = 0; i < 4000; i++)
+        write_record(&access_log, i, i % 100 == 0 ? LOG_VALUE_BYTES - 3 : 20);
+    access_log_close(&access_log);
+    ck_assert_uint_eq(line_count, 0);
+    char *text = read_file(path, &length);
+    char *at = text;
+    for (unsigned i = 0; i < 4000; i++) {
+        char *end;
+        ck_assert_int_eq(*at, '/');
+        ck_assert_uint_eq(strtoul(at + 1, &end, 10), i);
+        at = strchr(end, '\n') + 1;
+    }
+    ck_assert_int_eq(*at, '\0');
+    free(text);
+}
+END_TEST
+
+/* On a pipe a line is no longer than what it takes in one piece, however many write to it. */
+START_TEST(long_lines_stay_whole_on_a_pipe)
+{
+    static char text[4 * PIPE_BUF];
+    int reader = capture_stdout();
+    ck_assert_int_eq(access_log_open(&access_log, loop, &to_stdout), 0);
+    write_record(&access_log, 1, 2 * PIPE_BUF);
+    write_record(&access_log, 2, 10);
+    access_log_close(&access_log);
+    ssize_t length = read(reader, text, sizeof(text) - 1);
+    ck_assert_int_gt(length, 0);
+    close(reader);
+    char *end = strchr(text, '\n');
+    ck_assert_ptr_nonnull(end);
+    ck_assert_int_le(end + 1 - text, PIPE_BUF);
+    ck_assert_int_ge(end + 1 - text, PIPE_BUF / 4);
+    ck_assert_int_eq(strncmp(end - 4, "x...", 4), 0);
+    ck_assert_str_eq(end + 1, "/2 xxxxxxxxxx\n");
+    ck_assert_uint_eq(line_count, 0);
+}
+END_TEST
+
+/* A socket, as the journal gives one: more room for a line, and nobody waits. */
+START_TEST(lines_on_a_socket)
+{
+    static char text[1 << 20];
+    int pair[2];
+    size_t length = 0;
+    ck_assert_int_eq(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair), 0);
+    ck_assert_int_eq(dup2(pair[1], STDOUT_FILENO), STDOUT_FILENO);
+    close(pair[1]);
+    ck_assert_int_eq(access_log_open(&access_log, loop, &to_stdout), 0);
+    for (unsigned i = 0; i < 20000; i++)
+        write_record(&access_log, i, 8000);
+    access_log_flush(&access_log);
+    ck_assert_uint_eq(line_count, 1);
+    for (int round = 0; round < 40; round++) {
+        ssize_t got;
+        while ((got = recv(pair[0], text + length, sizeof(text) - 1 - length, MSG_DONTWAIT)) > 0)
+            length += (size_t)got;
+        access_log_flush(&access_log);
+    }
+    ck_assert_ptr_nonnull(strstr(last_line, "written again"));
+    text[length] = '\0';
+    ck_assert_uint_ge(count_whole_lines(text, 8000), 8);
+    access_log_close(&access_log);
+    close(pair[0]);
+}
+END_TEST
+
+/* What is lost is in the counters of the status as well. */
+START_TEST(lost_lines_are_counted)
+{
+    static const struct config_access_log full = {CONFIG_TARGET_FILE, "/dev/full",
+                                                  CONFIG_LOG_CUSTOM, "%U %{User-Agent}i"};
+    ck_assert_int_eq(access_log_open(&access_log, loop, &full), 0);
+    access_log_count_in(&access_log, &slot);
+    for (unsigned i = 0; i < 3000; i++)
+        write_record(&access_log, i, 50);
+    access_log_close(&access_log);
+    ck_assert_uint_eq(slot.data.counts[COUNTER_LOG_LOST], 3000);
+    ck_assert_uint_eq(slot.data.counts[COUNTER_LOG_CUT], 0);
 }
 END_TEST
 
@@ -435,6 +605,13 @@ int main(void)
     tcase_add_test(tests, stuck_pipe_does_not_stop_us);
     tcase_add_test(tests, reader_that_has_gone_does_not_end_us);
     tcase_add_test(tests, line_longer_than_the_buffer);
+    tcase_add_test(tests, long_lines_take_no_others_along);
+    tcase_add_test(tests, long_lines_stay_whole_on_a_pipe);
+    tcase_add_test(tests, lines_on_a_socket);
+    tcase_add_test(tests, lost_lines_are_counted);
+    tcase_add_test(tests, broken_line_goes_on_in_the_same_file);
+    tcase_add_test(tests, broken_line_that_others_follow);
+    tcase_add_test(tests, file_that_ends_inside_a_line);
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);

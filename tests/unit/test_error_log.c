@@ -9,9 +9,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <regex.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -234,6 +236,26 @@ START_TEST(failed_reopening_keeps_the_old_file)
 }
 END_TEST
 
+/* A full disk (here: a limit of the file's size) cuts a line: the next one is a line of its own. */
+START_TEST(line_after_a_torn_one)
+{
+    struct rlimit limit;
+    signal(SIGXFSZ, SIG_IGN);
+    ck_assert_int_eq(error_log_open(&error_log, &to_file), 0);
+    error_log_use(&error_log);
+    error_log_set_started(&error_log);
+    ck_assert_int_eq(getrlimit(RLIMIT_FSIZE, &limit), 0);
+    ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &(struct rlimit){20, limit.rlim_max}), 0);
+    log_event(LOG_LEVEL_NOTICE, "torn");
+    ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
+    error_log_reopen(&error_log);
+    log_event(LOG_LEVEL_NOTICE, "whole");
+    assert_matches(read_file(path), "^[^\n]{20}\n[^\n]+: 1 lines could not be written here\n"
+                                    "[^\n]+: whole\n$");
+    error_log_close(&error_log);
+}
+END_TEST
+
 START_TEST(unusable_path_is_an_error)
 {
     static const struct config_error_log missing = {CONFIG_TARGET_FILE, "/nonexistent/x/y",
@@ -279,6 +301,7 @@ int main(void)
     tcase_add_test(tests, foreign_journal_stream_is_no_journal);
     tcase_add_test(tests, worker_follows_a_rotation);
     tcase_add_test(tests, failed_reopening_keeps_the_old_file);
+    tcase_add_test(tests, line_after_a_torn_one);
     tcase_add_test(tests, unusable_path_is_an_error);
     tcase_add_loop_test(tests, stuck_reader_does_not_stop_us, 0, 2);
     suite_add_tcase(suite, tests);

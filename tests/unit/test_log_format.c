@@ -290,6 +290,39 @@ END_TEST
 
 #define COUNT(table) ((int)(sizeof(table) / sizeof((table)[0])))
 
+/* Cut until it fits: values only, so that JSON stays JSON; a long format at its end. */
+START_TEST(line_that_is_cut_to_fit)
+{
+    static char text[3 * LOG_VALUE_BYTES], line[4096];
+    static const char *const kinds[] = {"a", "\x01", "\""};
+    struct log_clock clock = {0};
+    struct log_format format;
+    struct access_record record = sample();
+    size_t position;
+
+    for (size_t i = 0; i < 3; i++) {
+        memset(text, kinds[i][0], sizeof(text));
+        record.target = record.referer = record.user_agent = (struct http_text){text, sizeof(text)};
+        ck_assert_int_eq(log_format_compile(&format, CONFIG_LOG_JSON, "", &position), 0);
+        ck_assert_int_eq(log_format_line(&format, &record, &clock, line, sizeof(line)), -ENOSPC);
+        size_t length = log_format_cut_line(&format, &record, &clock, line, sizeof(line));
+        ck_assert_uint_le(length, sizeof(line));
+        ck_assert_uint_ge(length, sizeof(line) / 4);
+        ck_assert_int_eq(strncmp(line + length - 2, "}\n", 2), 0);
+        line[length] = '\0';
+        ck_assert_ptr_nonnull(strstr(line, "...\",\""));
+        ck_assert_ptr_nonnull(strstr(line, "\"status\":200"));
+        ck_assert_ptr_nonnull(strstr(line, "\"client\":\"192.0.2.7\""));
+        log_format_free(&format);
+    }
+
+    ck_assert_int_eq(log_format_compile(&format, CONFIG_LOG_CUSTOM, "ab%m%m%m%m", &position), 0);
+    ck_assert_uint_eq(log_format_cut_line(&format, &record, &clock, line, 10), 10);
+    ck_assert_int_eq(strncmp(line, "abG......\n", 10), 0);
+    log_format_free(&format);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("log_format");
@@ -305,6 +338,7 @@ int main(void)
     tcase_add_test(tests, long_value_is_cut);
     tcase_add_test(tests, line_that_does_not_fit);
     tcase_add_test(tests, clock_follows_the_time);
+    tcase_add_test(tests, line_that_is_cut_to_fit);
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);
