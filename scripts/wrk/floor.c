@@ -4,8 +4,6 @@
  * No HTTP, no files, no timers, no libevix: a yardstick, not a server to put on a network.
  * Run by hand and by the comparisons beside it: floor epoll|io_uring|poll|threads PORT.
  */
-#include "config.h"
-
 #include "floor.h"
 
 #include <arpa/inet.h>

@@ -3,8 +3,6 @@
  * The yardstick on epoll: edge-triggered, each descriptor registered once for its life.
  * It counts and answers nothing itself (floor.c does).
  */
-#include "config.h"
-
 #include "floor.h"
 
 #include <errno.h>

@@ -4,8 +4,6 @@
  * system call for all that a turn of the loop has to send and to wait for.
  * It counts and answers nothing itself (floor.c does).
  */
-#include "config.h"
-
 #include "floor.h"
 
 #include <errno.h>

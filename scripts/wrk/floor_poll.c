@@ -3,8 +3,6 @@
  * The yardstick on poll(2): the whole list goes to the kernel each time, and all of it is looked at
  * afterwards. That is the price which epoll was made to save.
  */
-#include "config.h"
-
 #include "floor.h"
 
 #include <errno.h>

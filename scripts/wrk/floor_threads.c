@@ -3,8 +3,6 @@
  * The yardstick with a thread for each connection, which blocks in its receive. The stacks are as
  * small as the C library allows with the buffer on them.
  */
-#include "config.h"
-
 #include "floor.h"
 
 #include <errno.h>

@@ -8,8 +8,6 @@
  * Prints a line `request N` of instructions for each request, then `at ADDRESS N` for each address
  * that was run, N over all requests. Exits with 77 where processes cannot be stepped through.
  */
-#include "config.h"
-
 #include <arpa/inet.h>
 #include <elf.h>
 #include <errno.h>

@@ -4,8 +4,6 @@
  * Does not compare hosts or listeners with each other: check.c does.
  * Called by walk.c around each such group, and by override.c.
  */
-#include <config.h>
-
 #include "config/load.h"
 
 #include <assert.h>

@@ -5,8 +5,6 @@
  * master.c takes them, sockets.c asks for them.
  */
 
-#include <config.h>
-
 #include "daemon/activation.h"
 
 #include "log/log.h"

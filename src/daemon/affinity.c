@@ -5,8 +5,6 @@
  * worker_process.c calls it.
  */
 
-#include <config.h>
-
 #include "daemon/affinity.h"
 
 #include <errno.h>

@@ -5,8 +5,6 @@
  * main.c calls it.
  */
 
-#include <config.h>
-
 #include "daemon/command_line.h"
 
 #include <evix/loop.h>

@@ -5,8 +5,6 @@
  * upgrade.c calls it.
  */
 
-#include <config.h>
-
 #include "daemon/complaints.h"
 
 #include <errno.h>

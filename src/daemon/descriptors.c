@@ -5,8 +5,6 @@
  * main.c, master.c and children.c (in a new worker) call it.
  */
 
-#include <config.h>
-
 #include "daemon/descriptors.h"
 
 #include "log/log.h"

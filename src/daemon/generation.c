@@ -5,8 +5,6 @@
  * master.c and succession.c call it.
  */
 
-#include <config.h>
-
 #include "daemon/generation.h"
 
 #include "daemon/descriptors.h"

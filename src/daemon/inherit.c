@@ -5,8 +5,6 @@
  * upgrade.c and master.c call it.
  */
 
-#include <config.h>
-
 #include "daemon/inherit.h"
 
 #include "log/log.h"

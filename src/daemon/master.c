@@ -5,8 +5,6 @@
  * main.c calls it.
  */
 
-#include <config.h>
-
 #include "daemon/master.h"
 
 #include "daemon/announce.h"

@@ -5,8 +5,6 @@
  * They call it.
  */
 
-#include <config.h>
-
 #include "daemon/notify.h"
 
 #ifdef HAVE_LIBSYSTEMD

@@ -5,8 +5,6 @@
  * master.c looks up, children.c drops in a new worker.
  */
 
-#include <config.h>
-
 #include "daemon/privileges.h"
 
 #include "daemon/capabilities.h"

@@ -9,8 +9,6 @@
  * What a ring does is not seen by a filter: libevix restricts its rings by itself.
  */
 
-#include <config.h>
-
 #include "daemon/sandbox.h"
 
 #include <errno.h>

@@ -5,8 +5,6 @@
  * master.c calls it, for --test.
  */
 
-#include <config.h>
-
 #include "daemon/site_check.h"
 
 #include "log/log.h"

@@ -5,8 +5,6 @@
  * master.c and succession.c call it.
  */
 
-#include <config.h>
-
 #include "daemon/upgrade.h"
 
 #include "daemon/activation.h"

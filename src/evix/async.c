@@ -4,8 +4,6 @@
  * Carries no data; ordering of memory is all that it promises.
  * Called by users of the loop from any thread, by work.c, and by wake.c in the loop's thread.
  */
-#include <config.h>
-
 #include <evix/async.h>
 
 #include "loop_private.h"

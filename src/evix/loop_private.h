@@ -4,11 +4,8 @@
 
 /*
  * The loop from inside: what the files of this room share. The core owns queues, timers, phases
- * and accounting; a backend (backend.h) owns only the kernel's side. First header of each file
- * here, since the features that configure found must be known before any other.
+ * and accounting; a backend (backend.h) owns only the kernel's side.
  */
-
-#include <config.h>
 
 #include <evix/hook.h>
 #include <evix/io.h>

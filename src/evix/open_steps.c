@@ -15,9 +15,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#if defined(O_PATH) && defined(__linux__)
+#ifdef __linux__
 
 #include <linux/openat2.h>
+
+/* Without them all that is left would be to refuse, which nobody notices before it is needed. */
+#ifndef O_PATH
+#error "fcntl.h shows no O_PATH: _GNU_SOURCE has to be defined before the first header"
+#endif
 
 enum {
     LINKS_MAX = 40, /* as the kernel has it */

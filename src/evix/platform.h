@@ -6,6 +6,8 @@
 
 #include "loop_private.h"
 
+#include <sys/socket.h>
+
 #ifndef MSG_NOSIGNAL
 #define MSG_NOSIGNAL 0 /* macOS: see evix__platform_quiet_socket() */
 #endif

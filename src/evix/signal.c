@@ -4,8 +4,6 @@
  * pipe loses nothing. Whichever loop reads the byte shares the flags out to all.
  * Knows nothing of what signals mean. Called by users of the loop, and by loop.c.
  */
-#include <config.h>
-
 #include <evix/signal.h>
 
 #include "platform.h"

@@ -6,8 +6,6 @@
  * Called by the server's static handler.
  */
 
-#include <config.h>
-
 #include "files/interior.h"
 
 #include <assert.h>

@@ -5,8 +5,6 @@
  * Called by fill.c and the freshness rule.
  */
 
-#include <config.h>
-
 #include "files/device.h"
 
 #include <fcntl.h>

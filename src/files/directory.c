@@ -4,8 +4,6 @@
  * It writes no page (listing_page.c does). Called in a thread of the work pool by listing.c.
  */
 
-#include <config.h>
-
 #include "files/directory.h"
 
 #include <evix/file.h>

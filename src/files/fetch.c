@@ -6,8 +6,6 @@
  * Called by fill.c.
  */
 
-#include <config.h>
-
 #include "files/fetch.h"
 
 #include <assert.h>

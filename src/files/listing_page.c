@@ -4,8 +4,6 @@
  * It reads no directory and sends nothing. Called by listing.c, a few rows at a time.
  */
 
-#include <config.h>
-
 #include "files/listing_page.h"
 
 #include <assert.h>

@@ -5,8 +5,6 @@
  * Called by the store (once, to load) and when an answer is made for the cache.
  */
 
-#include <config.h>
-
 #include "files/media_type.h"
 
 #include <ctype.h>

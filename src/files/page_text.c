@@ -5,8 +5,6 @@
  * Called by listing_page.c, and by the server's status page.
  */
 
-#include <config.h>
-
 #include "files/page_text.h"
 
 #include <inttypes.h>

@@ -5,8 +5,6 @@
  * Called by body_file.c.
  */
 
-#include <config.h>
-
 #include "files/residency.h"
 
 #include <errno.h>

@@ -5,8 +5,6 @@
  * Called by the store, the lookups and the freshness rule.
  */
 
-#include <config.h>
-
 #include "files/root.h"
 
 #include <assert.h>

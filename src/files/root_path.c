@@ -4,8 +4,6 @@
  * symbolic link is seen. It opens nothing. Called by freshness.c when a root is made or stale.
  */
 
-#include <config.h>
-
 #include "files/root_path.h"
 
 #include <errno.h>

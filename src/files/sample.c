@@ -4,8 +4,6 @@
  * sizes can be equal where the content is not. It makes no tag (validator.c does).
  * Called by fetch.c.
  */
-#include <config.h>
-
 #include "files/sample.h"
 
 #include <assert.h>

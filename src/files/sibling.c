@@ -5,8 +5,6 @@
  * It reads none of them: the one that a request wants is a lookup of its own. Called by fetch.c.
  */
 
-#include <config.h>
-
 #include "files/sibling.h"
 
 #include <assert.h>

@@ -4,8 +4,6 @@
  * It answers no lookups itself. Called by the server's worker.
  */
 
-#include <config.h>
-
 #include "files/interior.h"
 
 #include <assert.h>

@@ -4,8 +4,6 @@
  * It gives events no meaning: that is freshness.c, its only caller.
  */
 
-#include <config.h>
-
 #include "files/watch.h"
 
 #include <assert.h>

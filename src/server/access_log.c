@@ -5,8 +5,6 @@
  * A worker opens one for each host that has a log; connections write to it.
  */
 
-#include <config.h>
-
 #include "server/access_log.h"
 
 #include "log/log.h"

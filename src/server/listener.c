@@ -4,8 +4,6 @@
  * It does not open sockets: the master did.
  * Called by worker.c.
  */
-#include <config.h>
-
 #include "server/listener.h"
 
 #include <errno.h>

@@ -5,8 +5,6 @@
  * access_log.c and the daemon's error log call it.
  */
 
-#include <config.h>
-
 #include "server/log_output.h"
 
 #include <assert.h>

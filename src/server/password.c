@@ -4,8 +4,6 @@
  * whoever made the hash thought good.
  * It reads no file. Called by password_file.c and auth.c.
  */
-#include <config.h>
-
 #include "server/password.h"
 
 #include <stdlib.h>

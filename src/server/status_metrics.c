@@ -4,8 +4,6 @@
  * It counts nothing and sends nothing.
  * Called by handler_status.c.
  */
-#include <config.h>
-
 #include "server/status_view.h"
 
 #include <inttypes.h>

@@ -4,8 +4,6 @@
  * It reads no counter (status_view.c has) and draws no chart (status_chart.c does).
  * Called by handler_status.c.
  */
-#include <config.h>
-
 #include "server/status_view.h"
 
 #include <inttypes.h>

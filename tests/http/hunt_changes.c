@@ -3,8 +3,6 @@
  * Every way in which files, folders, links, permissions, times and siblings change. A change may
  * find nothing to change. Used by hunt_staleness.c.
  */
-#include <config.h>
-
 #include "hunt_changes.h"
 
 #include <errno.h>

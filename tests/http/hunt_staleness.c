@@ -6,8 +6,6 @@
  * Started by test_staleness.py: hunt_staleness PORT FOLDER ROUNDS SEED. The daemon's root is
  * FOLDER/current, a symbolic link; as root, the daemon has to run as user 65534.
  */
-#include <config.h>
-
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>

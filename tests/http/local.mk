@@ -80,11 +80,11 @@ check-large: all
 # What test_calls.py preloads; a module is made a shared one only if it seems to be installed.
 check_LTLIBRARIES = tests/http/count_calls.la
 tests_http_count_calls_la_SOURCES = tests/http/count_calls.c
-tests_http_count_calls_la_CFLAGS = $(AM_CFLAGS) -D_GNU_SOURCE
+tests_http_count_calls_la_CFLAGS = $(AM_CFLAGS)
 tests_http_count_calls_la_LDFLAGS = -module -avoid-version -rpath $(abs_builddir)
 
 # What test_allocations.py preloads.
 check_LTLIBRARIES += tests/http/fail_allocations.la
 tests_http_fail_allocations_la_SOURCES = tests/http/fail_allocations.c
-tests_http_fail_allocations_la_CFLAGS = $(AM_CFLAGS) -D_GNU_SOURCE
+tests_http_fail_allocations_la_CFLAGS = $(AM_CFLAGS)
 tests_http_fail_allocations_la_LDFLAGS = -module -avoid-version -rpath $(abs_builddir)

@@ -6,8 +6,6 @@
  * For tests of cold files and scripts/wrk/coldisk: slow_files SOURCE MOUNTPOINT BYTES_A_SECOND (as
  * root; TERM unmounts and ends it)
  */
-#include "config.h"
-
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>

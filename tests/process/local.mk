@@ -41,7 +41,7 @@ check-process: all
 # What test_fallback.py starts the daemon by.
 check_PROGRAMS += tests/process/forbid_call
 tests_process_forbid_call_SOURCES = tests/process/forbid_call.c
-tests_process_forbid_call_CFLAGS = $(AM_CFLAGS) -D_GNU_SOURCE
+tests_process_forbid_call_CFLAGS = $(AM_CFLAGS)
 
 # The same at length; minutes, and for a machine that has nothing else to do.
 LONG_TESTS = \

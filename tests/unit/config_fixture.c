@@ -4,7 +4,6 @@
  * Does not know what is tested.
  * Called by tests/unit/test_config_*.c.
  */
-#define _GNU_SOURCE /* nftw() */
 
 #include "config_fixture.h"
 

@@ -4,8 +4,6 @@
  * It knows no files: a range holds for every descriptor.
  * Called by what is tested, in place of the C library.
  */
-#include <config.h>
-
 #include "fake_page_cache.h"
 
 #include <check.h>

@@ -7,8 +7,6 @@
  * of its own, and asking it for a path as a request would.
  */
 
-#include <config.h>
-
 #include <check.h>
 #include <stdbool.h>
 #include <stdio.h>

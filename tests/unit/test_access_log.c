@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The buffered access log of a worker: server/access_log.h. */
 
-#include <config.h>
-
 #include "server/access_log.h"
 #include "server/counters.h"
 

@@ -4,9 +4,6 @@
  * real loop and its threads. How often a password is hashed is counted: that is what costs time,
  * and what the time of an answer would tell.
  */
-#define _GNU_SOURCE
-#include <config.h>
-
 #include <check.h>
 #include <errno.h>
 #include <fcntl.h>

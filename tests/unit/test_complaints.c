@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Lines that another program writes, however they are cut, are lines of the log. */
 
-#include <config.h>
-
 #include "daemon/complaints.h"
 
 #include <evix/loop.h>

@@ -3,8 +3,6 @@
  * Tests what is said about a wrong configuration: each row is a file and the messages, whole, with
  * file and line. And includes, since the lines must survive them.
  */
-#include <config.h>
-
 #include <check.h>
 #include <errno.h>
 #include <stdlib.h>

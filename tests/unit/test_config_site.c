@@ -3,8 +3,6 @@
  * Tests what a right configuration becomes: defaults, values, inheritance, order, overrides, and
  * that its dump loads back to the same.
  */
-#include <config.h>
-
 #include <check.h>
 #include <errno.h>
 #include <stdlib.h>

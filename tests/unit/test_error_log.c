@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The sink of events in master and workers: daemon/error_log.h. */
 
-#include <config.h>
-
 #include "daemon/error_log.h"
 
 #include <check.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Error pages: each status in each form, made once; what the client's Accept leads to. */
-#include <config.h>
-
 #include "server/error_page.h"
 
 #include <check.h>

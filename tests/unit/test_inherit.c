@@ -4,8 +4,6 @@
  * which it writes the text as the one and reads it as the other.
  */
 
-#include <config.h>
-
 #include "daemon/inherit.h"
 
 #include "log/log.h"

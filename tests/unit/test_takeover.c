@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* One table of listening sockets after another: daemon/takeover.h. */
 
-#include <config.h>
-
 #include "daemon/takeover.h"
 
 #include <arpa/inet.h>
