@@ -48,12 +48,14 @@ static bool is_wanted(const struct evix_op *op)
 /*
  * As many calls as there are connections where the kernel tells how many: one that only finds that
  * there is none left makes a socket and throws it away, which took 3.4 microseconds where telling
- * took 0.3. Whoever arrives after the counting wakes the backend anew.
+ * took 0.3. A connection that arrives after the counting wakes the backend anew; one that is left
+ * behind by a call that failed does not.
  */
 int evix__accept_burst(struct evix_loop *loop, struct evix_op *op)
 {
     int waiting = evix__platform_backlog(op->socket->fd);
     int most = waiting > 0 && waiting < BURST ? waiting : BURST;
+    bool has_failed = false;
 
     for (int i = 0; i < most; i++) {
         int fd = evix__platform_accept(op->socket->fd);
@@ -66,7 +68,9 @@ int evix__accept_burst(struct evix_loop *loop, struct evix_op *op)
             return ACCEPT_EMPTY;
         } else if (!is_passing(errno) || op->count++ >= TRIES) {
             return -errno;
+        } else {
+            has_failed = true;
         }
     }
-    return most == waiting ? ACCEPT_EMPTY : ACCEPT_MORE;
+    return most == waiting && !has_failed ? ACCEPT_EMPTY : ACCEPT_MORE;
 }

@@ -7,6 +7,7 @@ EVIX_TEST_LDADD = libevix.la $(CHECK_LIBS)
 EVIX_STATIC_LDFLAGS = $(AM_LDFLAGS) -static-libtool-libs
 
 EVIX_TESTS = \
+	tests/evix/test_accept \
 	tests/evix/test_async \
 	tests/evix/test_batch \
 	tests/evix/test_calls \
@@ -29,6 +30,11 @@ endif
 check_PROGRAMS += $(EVIX_TESTS)
 TESTS += $(EVIX_TESTS)
 
+tests_evix_test_accept_SOURCES = tests/evix/test_accept.c \
+	tests/evix/each_backend.h tests/evix/under_valgrind.h tests/evix/sockets.h
+tests_evix_test_accept_CFLAGS = $(EVIX_TEST_CFLAGS)
+tests_evix_test_accept_LDFLAGS = $(EVIX_STATIC_LDFLAGS) -Wl,--wrap=accept4
+tests_evix_test_accept_LDADD = $(EVIX_TEST_LDADD)
 tests_evix_test_async_SOURCES = tests/evix/test_async.c \
 	tests/evix/each_backend.h tests/evix/under_valgrind.h
 tests_evix_test_async_CFLAGS = $(EVIX_TEST_CFLAGS)
