@@ -16,7 +16,7 @@
 extern "C" {
 #endif
 
-/* openat2(2)'s struct open_how; without the system call, a non-zero `resolve` is -ENOSYS. */
+/* openat2(2)'s struct open_how; what becomes of `resolve` without the system call: evix_open(). */
 struct evix_open_how {
     uint64_t flags;
     uint64_t mode;
@@ -58,8 +58,14 @@ struct evix_file_request {
 };
 
 /*
- * Opens at once, and blocks as long as it takes: openat2(2), or steps of openat(2) where the kernel
- * or a filter refuses that (ENOSYS); these know RESOLVE_BENEATH, NO_SYMLINKS and NO_MAGICLINKS,
+ * Whether openat2(2) is there: in the kernel, and not taken away by a filter. Asked once a process.
+ * May be called from any thread.
+ */
+EVIX_EXPORT bool evix_openat2_exists(void);
+
+/*
+ * Opens at once, and blocks as long as it takes: openat2(2), or steps of openat(2) where that is
+ * not there; these know RESOLVE_BENEATH, NO_SYMLINKS and NO_MAGICLINKS,
  * stay beneath with each of the first two, and create nothing. A descriptor, or a negative errno.
  * May be called from any thread.
  */
@@ -67,9 +73,10 @@ EVIX_EXPORT int evix_open(int directory, const char *path, const struct evix_ope
 
 /*
  * Makes now what the loop's first file operation would make: for whoever gives up rights before
- * that, such as the system calls that open a ring. What fails shows with the first operation.
+ * that, such as the system calls that open a ring. 0 where a ring has the files; the errno for
+ * which there is none, so that threads have them; -ENOMEM shows again with the first operation.
  */
-EVIX_EXPORT void evix_file_prepare(struct evix_loop *loop);
+EVIX_EXPORT int evix_file_prepare(struct evix_loop *loop);
 
 /*
  * Opens `path` (which must stay until the final callback) relative to `directory` (AT_FDCWD is

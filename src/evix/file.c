@@ -15,15 +15,18 @@
 #include <fcntl.h>
 
 /* At the first file operation of a loop, if not before. */
-void evix_file_prepare(struct evix_loop *loop)
+int evix_file_prepare(struct evix_loop *loop)
 {
+    int error = -ENOSYS;
     if (loop->files || (loop->backend->capabilities & BACKEND_FILES))
-        return;
+        return 0;
 #ifdef HAVE_LIBURING
-    if (!loop->no_file_ring && evix__file_ring_new(loop) == 0)
-        return;
+    if (!loop->no_file_ring)
+        error = evix__file_ring_new(loop);
 #endif
-    (void)evix__file_pool_new(loop);
+    if (error < 0 && evix__file_pool_new(loop) < 0)
+        return -ENOMEM;
+    return error;
 }
 
 static void start(struct evix_op *op, struct evix_loop *loop, struct evix_file_request *request,
@@ -35,7 +38,7 @@ static void start(struct evix_op *op, struct evix_loop *loop, struct evix_file_r
     op->u.file.loop = loop;
     op->u.file.request = request;
     op->count = 0;
-    evix_file_prepare(loop);
+    (void)evix_file_prepare(loop);
     evix__op_start(op, loop, kind, fn);
 }
 

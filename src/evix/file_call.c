@@ -11,19 +11,53 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <unistd.h>
+
 #ifdef __linux__
+
 #include <linux/openat2.h>
+#include <pthread.h>
 #include <sys/syscall.h>
+
+#ifndef SYS_openat2
+#define SYS_openat2 437 /* the C library may be older than the kernel's headers */
 #endif
 
-#ifdef SYS_openat2
+static pthread_once_t is_probed = PTHREAD_ONCE_INIT;
+static bool has_openat2;
+
+/*
+ * The kernel refuses a struct of no length before it looks at anything else. Any other answer comes
+ * from a kernel without the call, or from a filter: most say ENOSYS, and some EPERM, which a file
+ * can mean as well, so that the answer to a call that opens one cannot tell.
+ */
+static void probe_openat2(void)
+{
+    struct evix_open_how how = {.flags = O_RDONLY};
+    has_openat2 = syscall(SYS_openat2, AT_FDCWD, ".", &how, 0) < 0 && errno == EINVAL;
+}
+
+bool evix_openat2_exists(void)
+{
+    pthread_once(&is_probed, probe_openat2);
+    return has_openat2;
+}
+
 /* The kernel's struct open_how begins as ours does, and both are told by their size. */
 static int open_at_once(int directory, const char *path, const struct evix_open_how *how)
 {
+    if (!evix_openat2_exists())
+        return -ENOSYS;
     int fd = (int)syscall(SYS_openat2, directory, path, how, sizeof(*how));
     return fd < 0 ? -errno : fd;
 }
+
 #else
+
+bool evix_openat2_exists(void)
+{
+    return false;
+}
+
 static int open_at_once(int directory, const char *path, const struct evix_open_how *how)
 {
     (void)directory;

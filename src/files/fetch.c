@@ -120,15 +120,14 @@ int fetch_open_inline(const struct fill *fill)
     };
     int fd;
 
-    if (fill->store->never_inline ||
+    if (fill->store->never_inline || !evix_openat2_exists() ||
         !device_is_local(&fill->store->devices, fill->view->device, fill->view->fd, NULL))
         return -EAGAIN;
     fd = (int)syscall(SYS_openat2, fill->view->fd, fill->path, &how, sizeof(how));
     if (fd >= 0)
         return fd;
-    /* EXDEV: a mount, or out of the root; EINVAL: before Linux 5.12; ENOSYS: before 5.6, or hidden
-     * by a filter. The long way tells. */
-    return errno == EXDEV || errno == EINVAL || errno == ENOSYS ? -EAGAIN : -errno;
+    /* EXDEV: a mount, or out of the root; EINVAL: before Linux 5.12. The long way tells. */
+    return errno == EXDEV || errno == EINVAL ? -EAGAIN : -errno;
 }
 
 static void open_target(struct fill *fill)

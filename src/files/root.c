@@ -114,12 +114,12 @@ static int open_cached(int directory, const char *path, uint64_t flags, uint64_t
                            .resolve = resolve | RESOLVE_CACHED};
     int fd = -1;
 
+    if (!evix_openat2_exists())
+        return evix_open(directory, path,
+                         &(struct evix_open_how){.flags = how.flags, .resolve = resolve});
     /* A rename somewhere at the same moment is reason enough to give up; so not at once. */
     for (unsigned tries = 0; fd < 0 && tries < 2; tries++) {
         fd = (int)syscall(SYS_openat2, directory, path, &how, sizeof(how));
-        if (fd < 0 && errno == ENOSYS)
-            return evix_open(directory, path,
-                             &(struct evix_open_how){.flags = how.flags, .resolve = resolve});
         if (fd < 0 && errno == EINVAL)
             how.resolve &= ~(uint64_t)RESOLVE_CACHED;
         else if (fd < 0 && errno != EAGAIN)

@@ -185,6 +185,19 @@ static void on_report(void *data, const char *text)
         log_event(LOG_LEVEL_WARNING, "worker %u: %s", worker->index, text);
 }
 
+/* Once: it is the same for all of them. */
+static void tell_what_is_missing(const struct worker *worker, int ring_error)
+{
+    if (worker->index > 0)
+        return;
+    if (ring_error < 0)
+        log_event(LOG_LEVEL_NOTICE, "files go through threads, io_uring is not available: %s",
+                  evix_strerror(ring_error));
+    if (!evix_openat2_exists())
+        log_event(LOG_LEVEL_NOTICE,
+                  "openat2(2) is not available: files are opened step by step, which takes longer");
+}
+
 /*
  * The kernel counts the memory of rings against RLIMIT_MEMLOCK of the user (again, since 6.14), and
  * gives it back some time after the process that had a ring has ended. After a reload that may be
@@ -225,7 +238,7 @@ static int open_loop(struct worker *worker)
         log_event(LOG_LEVEL_ERROR, "worker %u: cannot start the event loop (%s): %s", worker->index,
                   evix_backend_name(options.backend), evix_strerror(error));
     else
-        evix_file_prepare(worker->loop);
+        tell_what_is_missing(worker, evix_file_prepare(worker->loop));
     return error;
 }
 
