@@ -1,31 +1,43 @@
 # SPDX-License-Identifier: MIT
 """Starts the real daemon for a test, waits until it serves, and looks at what it left behind.
 
-EVIXD names the program, BACKEND the event loop's backend (epoll where it says nothing). Stopping
+EVIXD names the program, BACKEND the event loop's backend (epoll where it says nothing; `poor` is
+epoll with as little else as evixd can do with, see deprived.py). Stopping
 checks the exit status, that no sanitizer complained, and that the error log holds no warning that
 the test did not announce.
 """
 
 import contextlib
 import ctypes
-import errno
 import fcntl
 import os
 import re
 import resource
 import shutil
 import signal
-import struct
 import subprocess
 import tempfile
 import threading
 import time
 import unittest
 
+import deprived
 from suite import TIME_SCALE
 
 EVIXD = os.path.abspath(os.environ.get("EVIXD", "./evixd"))
 BACKEND = os.environ.get("BACKEND", "epoll")
+IS_POOR = BACKEND == "poor"
+POVERTY = None
+if IS_POOR:
+    BACKEND = "epoll"
+    POVERTY = deprived.Poverty()
+    for absent in deprived.missing():
+        print("# the world is less poor than it should be, for want of " + absent)
+# What the daemon may complain of there, in every test.
+POOR_COMPLAINTS = [
+    r"no filter of system calls: the kernel has none",
+    r"inotify|watch",
+]
 
 # The kernel kills the daemon with the test; what a test that was itself killed leaves is nothing.
 _LIBC = ctypes.CDLL(None, use_errno=True)
@@ -38,24 +50,6 @@ COMPLAINT = re.compile(
     r"ERROR: \w+Sanitizer|WARNING: \w+Sanitizer|runtime error:|SUMMARY: \w+Sanitizer|Assertion .* failed"
 )
 ALERT = re.compile(r"(?:^|\s)\[?(?:<[0-4]>)?(emerg|alert|crit|error|warning)\]?[:\s]")
-
-
-def forbid_io_uring():
-    """For a child, before it becomes the daemon: io_uring_setup(2) fails with EPERM from then on, as
-    in a container that forbids it."""
-    setup, allow, refuse = 425, 0x7FFF0000, 0x00050000 | errno.EPERM
-    program = b"".join(struct.pack("<HBBI", *line) for line in (
-        (0x20, 0, 0, 0),  # the number of the system call
-        (0x15, 0, 1, setup),
-        (0x06, 0, 0, refuse),
-        (0x06, 0, 0, allow),
-    ))
-    memory = ctypes.create_string_buffer(program)
-    filters = struct.pack("@HP", len(program) // 8, ctypes.addressof(memory))
-    no_new_privileges, set_filter, mode_filter = 38, 22, 2
-    if (_LIBC.prctl(no_new_privileges, 1, 0, 0, 0) != 0
-            or _LIBC.prctl(set_filter, mode_filter, filters, 0, 0) != 0):
-        raise OSError(ctypes.get_errno(), "no filter can be set")
 
 
 def reset_inherited():
@@ -77,6 +71,12 @@ def run(*arguments, timeout=10, env=None, cwd=None):
 def features():
     """The words that `evixd --version` says, in lower case."""
     return set(re.findall(r"[a-z_0-9]+", run("--version").stdout.lower()))
+
+
+def require_plenty(reason):
+    """Skips in the poorest world what cannot hold there, and says why."""
+    if IS_POOR:
+        raise unittest.SkipTest("in the poorest world: " + reason)
 
 
 def require_backend():
@@ -192,20 +192,21 @@ class Daemon:
     expect: patterns of warnings and errors that may stand in the error log.
     pass_fds: descriptors that it inherits, by the same numbers.
     io_uring: False forbids it, so that files go through threads.
+    forbidden: {name of a system call: errno} that fail, as deprived.forbid() has it.
     ignored: signals that its parent has ignored, as a shell has INT and QUIT for `evixd &`.
     """
 
     def __init__(self, directory=None, config=None, arguments=(), expect=(), workers=1,
                  descriptor_limit=None, listeners=1, env=None, stdout=subprocess.PIPE,
-                 pass_fds=(), io_uring=True, ignored=()):
+                 pass_fds=(), io_uring=True, ignored=(), forbidden=None):
         self.folder = tempfile.mkdtemp(prefix="evixd-test-")
-        self.expect = list(expect)
+        self.expect = list(expect) + (POOR_COMPLAINTS if IS_POOR else [])
         self.listeners = listeners
         self.descriptor_limit = descriptor_limit
         self.env = dict(os.environ, **(env or {}))
         self.stdout = stdout
         self.pass_fds = pass_fds
-        self.io_uring = io_uring
+        self.forbidden = dict(forbidden or ({} if io_uring else deprived.IO_URING))
         self.ignored = ignored
         self.command = [EVIXD]
         if workers is not None:  # else the configuration says it, and the backend
@@ -235,8 +236,10 @@ class Daemon:
                 resource.setrlimit(resource.RLIMIT_NOFILE, (self.descriptor_limit,) * 2)
             for number in self.ignored:
                 signal.signal(number, signal.SIG_IGN)
-            if not self.io_uring:
-                forbid_io_uring()
+            if IS_POOR:
+                POVERTY.enter()
+            if self.forbidden:
+                deprived.forbid(self.forbidden)
 
         self.process = subprocess.Popen(
             self.command, stdin=subprocess.DEVNULL, stdout=self.stdout, stderr=subprocess.PIPE,

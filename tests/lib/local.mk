@@ -29,6 +29,9 @@ check_DATA += tests/lib/slow_files
 tests_lib_slow_files_SOURCES = tests/lib/slow_files.c
 tests_lib_slow_files_LDADD = -lpthread
 
+# What a daemon can be deprived of.
+EXTRA_DIST += tests/lib/deprived.py
+
 include tests/http/local.mk
 include tests/process/local.mk
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """io_uring that is forbidden, too old, or short of memory: `auto` serves all the same, and says so.
 
-So it is with files where openat2 is not there.
+So it is with files where openat2 is not there, and with their freshness where inotify is not.
 """
 
 import errno
@@ -9,6 +9,7 @@ import os
 import resource
 import unittest
 
+import deprived
 import suite
 import tree
 from evixd import Daemon, TestCase, configuration, features, host
@@ -79,9 +80,13 @@ class Locked(Served):
             resource.setrlimit(resource.RLIMIT_MEMLOCK, (soft, hard))
 
 
-@unittest.skipUnless(os.path.exists(FORBID), "no program to forbid it with was built")
-class Openat2(TestCase):
-    """As by a unit with RestrictSUIDSGID= or DynamicUser=, and before Linux 5.6."""
+class Steps(TestCase):
+    """No openat2, as by a unit with RestrictSUIDSGID= or DynamicUser=, and before Linux 5.6; and no
+    ring, which would open files in its place: a filter does not see what a ring does."""
+
+    forbidden = {**deprived.OPENAT2, **deprived.IO_URING}
+    backend = "auto"
+    said = [r"openat2\(2\) is not available", r"io_uring is not available"]
 
     @classmethod
     def serve(cls):
@@ -89,12 +94,11 @@ class Openat2(TestCase):
         tree.write(cls.root, "folder/file.txt", b"file")
         os.symlink("folder/file.txt", os.path.join(cls.root, "beneath"))
         os.symlink("/etc/passwd", os.path.join(cls.root, "outside"))
-        daemon = Daemon(
+        return Daemon(
             config=configuration(hosts=[host(cls.root, {"path": "/", "listing": True})]),
-            arguments=("-b", "auto"),
+            arguments=("-b", cls.backend), expect=["io_uring", "inotify|watch"],
+            forbidden=cls.forbidden,
         )
-        daemon.command[:0] = [FORBID, "openat2", str(errno.ENOSYS)]
-        return daemon
 
     def test_all_is_served(self):
         for target, status, content in (
@@ -111,6 +115,40 @@ class Openat2(TestCase):
         for number in range(5):
             tree.replace(path, b"%d" % number)
             self.assertEqual(fetch(self.address, "/folder/changing").body, b"%d" % number)
+
+    def test_the_log_says_what_is_missing(self):
+        for pattern in self.said:
+            self.daemon.log.wait(pattern)
+
+
+class StepsOfReadiness(Steps):
+    """On a backend that never had a ring of its own."""
+
+    backend = "epoll"
+    said = [r"openat2\(2\) is not available", r"go through threads, io_uring is not available"]
+
+
+class Openat2(Steps):
+    """Without openat2 alone, where there is a ring."""
+
+    forbidden = deprived.OPENAT2
+    said = [r"openat2\(2\) is not available"]
+
+
+class Openat2Refused(Steps):
+    """Container runtimes used to say EPERM of a call that they do not know."""
+
+    forbidden = {"openat2": errno.EPERM, "io_uring_setup": errno.EPERM}
+
+
+class NoWatchesLeft(Steps):
+    forbidden = {**Steps.forbidden, **deprived.WATCHES}
+
+
+class NoInotify(Steps):
+    """fs.inotify.max_user_instances is used up."""
+
+    forbidden = {**Steps.forbidden, "inotify_init1": errno.EMFILE}
 
 
 if __name__ == "__main__":
