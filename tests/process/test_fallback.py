@@ -4,16 +4,19 @@
 So it is with files where openat2 is not there, and with their freshness where inotify is not.
 """
 
+import ctypes
 import errno
 import os
 import resource
+import threading
+import time
 import unittest
 
 import deprived
 import suite
 import tree
 from evixd import Daemon, TestCase, configuration, features, host
-from wire import fetch
+from wire import Connection, fetch, request
 
 FORBID = os.path.abspath("tests/process/forbid_call")
 
@@ -149,6 +152,87 @@ class NoInotify(Steps):
     """fs.inotify.max_user_instances is used up."""
 
     forbidden = {**Steps.forbidden, "inotify_init1": errno.EMFILE}
+
+
+SECRET = b"it lies outside"
+
+# label, the setting of symlinks, names that change places, the target, what is served, what else
+# may come: a link or a folder that is none any more.
+RACES = (
+    ("a folder and a link out", "beneath", "docs", "trap", "/docs/file.txt", b"inside", (404,)),
+    ("a folder and a link out, no links", "refuse", "docs", "trap", "/docs/file.txt", b"inside", (404,)),
+    ("a file and a link out", "beneath", "docs/file.txt", "docs/lure", "/docs/file.txt", b"inside", (404,)),
+    ("a file and a link out, no links", "refuse", "docs/file.txt", "docs/lure", "/docs/file.txt", b"inside",
+     (404,)),
+    ("a link that turns", "beneath", "swing", "swung", "/swing/file.txt", b"inside", (404,)),
+    ("a folder that is moved out", "beneath", "docs/deep", "../away", "/docs/deep/up", b"inside", ()),
+)
+REQUESTS = 200
+
+
+@suite.cases(RACES)
+class Races(TestCase):
+    """Names that change places while they are looked up step by step: nothing from outside is served."""
+
+    @classmethod
+    def setUpClass(cls):
+        pass
+
+    @classmethod
+    def tearDownClass(cls):
+        pass
+
+    def make_tree(self):
+        top = self.folder()
+        root = os.path.join(top, "root")
+        for name, content in (("root/docs/file.txt", b"inside"), ("root/docs/deep/x", b""),
+                              ("file.txt", SECRET), ("away/x", b"")):
+            tree.write(top, name, content)
+        for name, link in (("root/trap", ".."), ("root/docs/lure", "../../file.txt"),
+                           ("root/swing", "docs"), ("root/swung", ".."),
+                           ("root/docs/deep/up", "../file.txt"), ("away/up", "../file.txt")):
+            os.symlink(link, os.path.join(top, name))
+        return root
+
+    def exchange(self, root, left, right, is_over):
+        libc = ctypes.CDLL(None, use_errno=True)
+        left, right = (os.fsencode(os.path.join(root, name)) for name in (left, right))
+        while not is_over.is_set():
+            if libc.renameat2(-100, left, -100, right, 2) != 0:  # AT_FDCWD, RENAME_EXCHANGE
+                self.errors.append(os.strerror(ctypes.get_errno()))
+                return
+            time.sleep(0)  # the interpreter's lock
+
+    def check(self, _label, symlinks, left, right, target, content, others):
+        root = self.make_tree()
+        is_over, self.errors = threading.Event(), []
+        with Daemon(
+            config=configuration(hosts=[host(root, {"path": "/"})], files={"symlinks": symlinks}),
+            arguments=("-b", "epoll"), forbidden=Steps.forbidden,
+        ) as daemon:
+            thread = threading.Thread(target=self.exchange, args=(root, left, right, is_over))
+            thread.start()
+            try:
+                self.attack(daemon, target, content, others)
+            finally:
+                is_over.set()
+                thread.join()
+        self.assertEqual(self.errors, [])
+
+    def attack(self, daemon, target, content, others):
+        """On and on until both states have been seen; the module's time limit ends what does not."""
+        seen = set()
+        with Connection(daemon.address) as client:
+            count = 0
+            while count < REQUESTS or len(seen) < 1 + len(others):
+                client.send(request(target))
+                answer = client.read_response()
+                seen.add(answer.status)
+                count += 1
+                self.assertNotIn(SECRET, answer.body)
+                self.assertIn(answer.status, (200, *others))
+                if answer.status == 200:
+                    self.assertEqual(answer.body, content)
 
 
 if __name__ == "__main__":
