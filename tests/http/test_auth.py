@@ -9,7 +9,7 @@ import unittest
 
 import suite
 import tree
-from evixd import Daemon, TestCase, children, configuration, host, run, wait_until
+from evixd import Daemon, TestCase, children, configuration, host, run, unless_poor, wait_until
 from wire import Connection, exchange, fetch, request
 
 # Of "secret"; of "pässwörd €"; of "a:b:c"; of "".
@@ -214,6 +214,7 @@ class Places(Site):
                 connection.close()
         self.assertEqual(self.get("/vault/x").status, 200)
 
+    @unless_poor("there are not descriptors enough for 201 clients at once")
     def test_many_at_once(self):
         """All are answered: 200, 401, or 503 where too many wait."""
         clients = [Connection(self.address, timeout=60) for _ in range(200)]

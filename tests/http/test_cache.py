@@ -10,7 +10,7 @@ import unittest
 
 import suite
 import tree
-from evixd import Daemon, TestCase, configuration, descriptors, host, watched_inodes
+from evixd import Daemon, TestCase, configuration, descriptors, host, unless_poor, watched_inodes
 from wire import Connection, WireError, fetch, request
 
 SETTINGS = ("watch", "stat", "off")
@@ -204,6 +204,7 @@ class RootSwitch(TestCase):
             settings["user"] = "nobody"
         return Daemon(config=configuration(**settings))
 
+    @unless_poor("nothing is watched")
     def test_watched_after_every_switch(self):
         """Answers that are right by looking each time are not enough: the new root is watched."""
         link = os.path.join(self.root, "current")
@@ -234,6 +235,7 @@ class OfMemory(TestCase):
         tree.write(cls.shm, "page.txt", "page")
         return Daemon(config=configuration(hosts=[host(cls.shm)]))
 
+    @unless_poor("nothing is watched")
     def test_watched(self):
         self.assertEqual(fetch(self.address, "/page.txt").body, b"page")
         watched = watched_inodes(self.daemon.worker_pids[0])

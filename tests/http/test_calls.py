@@ -13,7 +13,7 @@ import unittest
 
 import suite
 import tree
-from evixd import BACKEND, Daemon, TestCase, configuration, host
+from evixd import BACKEND, Daemon, TestCase, configuration, host, unless_poor
 from suite import TIME_SCALE
 from wire import Connection, fetch, request
 
@@ -29,6 +29,7 @@ SIZE = 4 << 20
 
 
 @unittest.skipIf(BACKEND == "poll", "it is there to be portable, not to be cheap")
+@unless_poor("a request looks at its file, which is not watched, by more calls")
 @unittest.skipIf(TIME_SCALE != 1, "sanitizers want to be loaded first")
 @unittest.skipUnless(os.path.exists(LIBRARY), "no shared library was built to count with")
 class Counted(TestCase):

@@ -8,7 +8,7 @@ import unittest
 
 import gated_fs
 import suite
-from evixd import BACKEND, Daemon, TestCase, configuration, host
+from evixd import BACKEND, Daemon, TestCase, configuration, host, unless_poor
 from suite import TIME_SCALE
 from wire import Connection, request
 
@@ -20,6 +20,7 @@ FILES.update({"%02d.txt" % i: b"small %d" % i for i in range(COLD)})
 FILES["index.html"] = b"the index"
 
 
+@unless_poor("nothing but openat2(2) tells a name in memory from one on the disk, so looks may wait")
 class Site(TestCase):
     """/slow/ lies beneath a root that is local; the host "slow" has a root that is slow itself."""
 

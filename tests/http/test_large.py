@@ -7,7 +7,7 @@ import time
 
 import suite
 import tree
-from evixd import Daemon, TestCase, configuration, host, memory_bytes, wait_until
+from evixd import Daemon, TestCase, configuration, host, memory_bytes, unless_poor, wait_until
 from suite import TIME_SCALE
 from wire import Connection, fetch, request
 
@@ -101,6 +101,7 @@ class Large(TestCase):
         wait_until(lambda: fetch(self.address, "/small.bin").status == 200, "it goes on")
         return grown / SLOW_READERS
 
+    @unless_poor("there are not descriptors enough for the readers")
     def test_slow_readers_cost_only_socket_buffers(self):
         """An exchange and a body each, whether the page cache has the file or not."""
         path = os.path.join(self.root, "large.bin")

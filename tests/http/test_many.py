@@ -17,7 +17,7 @@ import unittest
 
 import suite
 import tree
-from evixd import BACKEND, Daemon, TestCase, configuration, host, memory_bytes, wait_until
+from evixd import BACKEND, Daemon, TestCase, configuration, host, memory_bytes, unless_poor, wait_until
 from suite import TIME_SCALE
 from wire import Connection, fetch, request
 
@@ -88,6 +88,7 @@ def client(address, number, count, pipe):
 
 
 @needs_more_than_poll
+@unless_poor("256 descriptors are not enough for thousands of connections")
 class Many(TestCase):
     @classmethod
     def serve(cls):
@@ -142,6 +143,7 @@ class Many(TestCase):
 
 
 @needs_more_than_poll
+@unless_poor("256 descriptors are not enough for thousands of connections")
 class Idle(TestCase):
     @classmethod
     def serve(cls):

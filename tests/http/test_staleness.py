@@ -16,7 +16,7 @@ import time
 import unittest
 
 import suite
-from evixd import EVIXD, Daemon, configuration, host, require_backend, watched_inodes
+from evixd import EVIXD, IS_POOR, Daemon, configuration, host, require_backend, watched_inodes
 from wire import fetch
 
 ROUNDS = int(os.environ.get("EVIXD_HUNT_ROUNDS", "4000"))
@@ -60,7 +60,7 @@ class Hunt(unittest.TestCase):
 
     def check_watches(self, daemon, mode, root):
         """That nothing is stale would be easy if it looked at each file each time."""
-        if mode == "watch":
+        if mode == "watch" and not IS_POOR:
             fetch(daemon.address, "/hot/page.txt")
             watched = watched_inodes(daemon.worker_pids[0])
             for path in (root, root + "/hot", root + "/hot/page.txt"):
