@@ -51,7 +51,7 @@ class Try:
         self.pair = pairs[number % len(pairs)]
         self.distance_ms = chance.choice((0, chance.uniform(0, 3), chance.uniform(0, 20)))
         self.parent = chance.choice(PARENTS)
-        self.workers = chance.choice((1, 2, 2, 4))
+        self.workers = chance.choice((1, 2, 2, 4, 8))
         self.victim = chance.random()
         self.is_held = chance.random() < 1 / 16
         self.is_loaded = chance.random() < 1 / 4 and not self.is_held and not self.has(*STOPS, *DEATHS)
@@ -402,6 +402,9 @@ class Pairs(unittest.TestCase):
 
     def note(self, go):
         """One try; it ends the test when there is enough to look at."""
+        done = self.seen.total() + len(self.findings)
+        if done and done % 500 == 0:
+            print("# %d in %.0f s" % (done, time.monotonic() - self.begun), flush=True)
         try:
             self.seen[go()] += 1
         except Finding as finding:
