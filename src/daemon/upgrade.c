@@ -43,7 +43,10 @@ int upgrade_find_program(const char *name, char out[PATH_MAX])
     if (name[0] != '/' && getcwd(folder, sizeof(folder)) == NULL)
         return -errno;
     int length = snprintf(out, PATH_MAX, "%s%s%s", folder, name[0] != '/' ? "/" : "", name);
-    return length < PATH_MAX ? 0 : -ENAMETOOLONG;
+    if (length < PATH_MAX)
+        return 0;
+    out[0] = '\0';
+    return -ENAMETOOLONG;
 }
 
 void upgrade_init(struct upgrade *upgrade, struct evix_loop *loop,

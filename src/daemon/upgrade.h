@@ -42,7 +42,7 @@ struct upgrade {
 /*
  * Where the program is: its name with a slash is taken as it is (from the folder that we are in),
  * so that a link that leads to another version is followed again; else it is what the kernel says.
- * 0, or a negative errno.
+ * 0, or a negative errno; `out`, which was empty, is so then.
  */
 CONFIG_MUST_CHECK int upgrade_find_program(const char *name, char out[PATH_MAX]);
 

@@ -252,6 +252,54 @@ START_TEST(test_child_after_fork)
 }
 END_TEST
 
+/*
+ * In the child, as a process does that takes orders: what has come before anything is watched
+ * waits, blocked, and is delivered to the first watcher.
+ */
+static int hear_what_waits(enum evix_backend backend)
+{
+    struct evix_options options = {.backend = backend};
+    sigset_t none;
+    raise(SIGUSR1);
+    evix_signal_after_fork();
+    evix_loop_free(&loop);
+    if (evix_loop_new(&loop, &options) < 0)
+        return 1;
+    stops = 0;
+    evix_signal_init(&signals[1], loop, on_stop_self);
+    if (evix_signal_start(&signals[1], SIGUSR1) < 0)
+        return 2;
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    if (evix_loop_run(loop, EVIX_RUN_NOWAIT) < 0 || stops != 1)
+        return 3;
+    evix_loop_free(&loop);
+    return 0;
+}
+
+START_TEST(test_child_hears_what_came_before_it_watched)
+{
+    sigset_t all, before;
+    int status;
+    loop_open(_i);
+    signal(SIGUSR1, SIG_DFL); /* with SIG_IGN the kernel would drop it: see signal.h */
+    evix_signal_init(&signals[0], loop, on_stop_self);
+    ck_assert_int_eq(evix_signal_start(&signals[0], SIGUSR1), 0);
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, &before);
+    pid_t child = fork();
+    if (child == 0)
+        _exit(hear_what_waits(usable[_i]));
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    ck_assert_int_ge(child, 0);
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    ck_assert(WIFEXITED(status));
+    ck_assert_int_eq(WEXITSTATUS(status), 0);
+    evix_signal_stop(&signals[0]);
+    loop_close();
+}
+END_TEST
+
 static Suite *make_suite(void)
 {
     Suite *suite = suite_create("signal");
@@ -264,6 +312,7 @@ static Suite *make_suite(void)
     add_for_each(cases, test_raised_before_is_not_for_a_new_watcher);
     add_for_each(cases, test_several_loops_in_threads);
     add_for_each(cases, test_child_after_fork);
+    add_for_each(cases, test_child_hears_what_came_before_it_watched);
     suite_add_tcase(suite, cases);
     return suite;
 }
