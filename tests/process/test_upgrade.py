@@ -68,6 +68,11 @@ def is_ours(pid):
         return False
 
 
+def has_ended(pid):
+    """Whoever reaps it: its parent may have, before it ended itself and left it to us."""
+    return not os.path.exists("/proc/%d" % pid) or is_ours(pid)
+
+
 def name_of(pid):
     """Of the program that a process executes."""
     with open("/proc/%d/comm" % pid, encoding="utf-8") as file:
@@ -308,7 +313,7 @@ class Failures(Site):
                 wait_until(lambda: "sleep" in name_of(new), "it hangs")
                 daemon.process.send_signal(number)
                 self.assertEqual(daemon.process.wait(60 * TIME_SCALE), 0)
-                wait_until(lambda: is_ours(new), "it has ended")
+                wait_until(lambda: has_ended(new), "it has ended")
                 self.assertRaises(ConnectionRefusedError, Connection, daemon.address)
                 daemon.close()
 
@@ -320,7 +325,7 @@ class Failures(Site):
         new = self.stopped_program(daemon)
         os.kill(parent(new), signal.SIGKILL)
         daemon.log.wait(FAILED, timeout=60)
-        wait_until(lambda: is_ours(new), "it has ended")
+        wait_until(lambda: has_ended(new), "it has ended")
         tree.replace(path, tree.read(EVIXD))
         os.chmod(path, 0o755)
         self.assertEqual(self.upgrade(daemon).wait(60 * TIME_SCALE), 0)
@@ -336,7 +341,7 @@ class Failures(Site):
         daemon.process.send_signal(signal.SIGKILL)
         daemon.process.wait(60 * TIME_SCALE)
         for pid in between:  # the workers and what attends the new one, which follow
-            wait_until(lambda: not os.path.exists("/proc/%d" % pid) or is_ours(pid), "%d ends" % pid)
+            wait_until(lambda: has_ended(pid), "%d ends" % pid)
         with Connection(daemon.address, timeout=60) as connection:
             connection.send(request("/small.bin"))
             os.kill(new, signal.SIGCONT)
