@@ -210,6 +210,8 @@ static void init_lists(struct evix_loop *loop)
     list_init(&loop->hooks[EVIX_HOOK_CHECK]);
     list_init(&loop->asyncs);
     list_init(&loop->signals.watchers);
+    list_init(&loop->signals.walk.here);
+    list_init(&loop->signals.walk.end);
     loop->closing_end = &loop->closing;
 }
 

@@ -93,6 +93,8 @@ struct evix_loop {
 
     struct {
         struct evix_link watchers;
+        struct list_walk walk;             /* of those that run callbacks: a child forked by one of
+                                              them has it in its list */
         struct evix_link link;             /* among the loops that watch; under signal.c's lock */
         uint64_t watched;                  /* bit n - 1: signal n; under the lock */
         uint16_t counts[LOOP_SIGNALS + 1]; /* watchers by number; under the lock */

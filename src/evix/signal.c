@@ -65,10 +65,9 @@ static void on_pipe(struct evix_io *io, unsigned events)
 void evix__signals_run(struct evix_loop *loop)
 {
     uint64_t bits = __atomic_exchange_n(&loop->signals.pending, 0, __ATOMIC_SEQ_CST);
-    struct list_walk walk;
     struct evix_link *link;
-    evix__list_walk_begin(&walk, &loop->signals.watchers);
-    while ((link = evix__list_walk_next(&walk))) {
+    evix__list_walk_begin(&loop->signals.walk, &loop->signals.watchers);
+    while ((link = evix__list_walk_next(&loop->signals.walk))) {
         struct evix_signal *signal = EVIX_CONTAINER_OF(link, struct evix_signal, link);
         if (bits & bit_of(signal->number))
             TRACE_CALL(loop, HANDLE_SIGNAL, signal->fn, signal, signal->number);
@@ -191,8 +190,11 @@ void evix_signal_stop(struct evix_signal *signal)
     pthread_mutex_unlock(&lock);
 }
 
+/* The walk's nodes are no watchers; out of it, they are lists of themselves. */
 static void drop_watchers(struct evix_loop *loop)
 {
+    list_remove(&loop->signals.walk.here);
+    list_remove(&loop->signals.walk.end);
     while (!list_is_empty(&loop->signals.watchers)) {
         struct evix_link *link = loop->signals.watchers.next;
         list_remove(link);

@@ -230,6 +230,41 @@ static int run_child(enum evix_backend backend)
     return 0;
 }
 
+static pid_t forked;
+
+/* Others are walked to when this one forks. */
+static void on_fork(struct evix_signal *signal, int number)
+{
+    (void)number;
+    evix_signal_stop(signal);
+    forked = fork();
+    if (forked != 0)
+        return;
+    evix_signal_after_fork();
+    loop = NULL; /* it runs: nothing can be done with it here */
+    _exit(run_child(EVIX_BACKEND_AUTO));
+}
+
+START_TEST(test_child_of_a_callback)
+{
+    int status;
+    loop_open(_i);
+    stops = 0;
+    for (int i = 0; i < 3; i++) {
+        evix_signal_init(&signals[i], loop, i == 1 ? on_fork : on_stop_self);
+        ck_assert_int_eq(evix_signal_start(&signals[i], SIGUSR1), 0);
+    }
+    raise(SIGUSR1);
+    run_to_end();
+    ck_assert_int_eq(stops, 2); /* the walk goes on in the parent */
+    ck_assert_int_gt(forked, 0);
+    ck_assert_int_eq(waitpid(forked, &status, 0), forked);
+    ck_assert(WIFEXITED(status));
+    ck_assert_int_eq(WEXITSTATUS(status), 0);
+    loop_close();
+}
+END_TEST
+
 START_TEST(test_child_after_fork)
 {
     int status;
@@ -311,6 +346,7 @@ static Suite *make_suite(void)
     add_for_each(cases, test_stop_all_inside);
     add_for_each(cases, test_raised_before_is_not_for_a_new_watcher);
     add_for_each(cases, test_several_loops_in_threads);
+    add_for_each(cases, test_child_of_a_callback);
     add_for_each(cases, test_child_after_fork);
     add_for_each(cases, test_child_hears_what_came_before_it_watched);
     suite_add_tcase(suite, cases);
