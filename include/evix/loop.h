@@ -64,6 +64,12 @@ struct evix_options {
     bool no_file_ring;           /* epoll, poll: files go to the work pool, never to io_uring */
     evix_report_fn *report;      /* where diagnosis goes; may be NULL */
     void *report_data;
+    /*
+     * Where the loop shows that it turns, to a thread or, in shared memory, to a process that looks
+     * now and then: written before and after each poll, odd while callbacks run, even while the
+     * loop sleeps or does not run. Outlives the loop. NULL: nowhere.
+     */
+    uint64_t *pulse;
 };
 
 enum evix_run_mode {

@@ -110,6 +110,12 @@ static bool may_skip_poll(struct evix_loop *loop, enum evix_run_mode mode, uint6
     return loop->has_skipped_poll;
 }
 
+/* Others read it while this thread alone writes. */
+static inline void beat(struct evix_loop *loop)
+{
+    __atomic_store_n(loop->pulse, *loop->pulse + 1, __ATOMIC_RELAXED);
+}
+
 /*
  * Whoever was stopped, frozen or starved hears of what came meanwhile before timers tell him that
  * the time for it is over: a wait that was interrupted, or whose time was up, may not have looked.
@@ -140,7 +146,9 @@ static int poll_kernel(struct evix_loop *loop, enum evix_run_mode mode)
     if (busy_ns > loop->lag_ns)
         loop->lag_ns = busy_ns;
 
+    beat(loop);
     int count = sleep_well(loop, sleep_ns(loop, mode, now_ns), now_ns);
+    beat(loop);
     loop->counters.waits++;
     loop->busy_since_ns = loop->now_ns;
     return count < 0 && count != -EINTR ? count : 0;
@@ -182,6 +190,7 @@ int evix_loop_run(struct evix_loop *loop, enum evix_run_mode mode)
     int error = 0;
     loop->is_running = true;
     loop->now_ns = loop->busy_since_ns = evix__clock_now_ns();
+    beat(loop);
     if (mode == EVIX_RUN_DEFAULT) {
         while (error == 0 && loop->referenced > 0 && !loop->is_stopping)
             error = iterate(loop, mode);
@@ -189,6 +198,7 @@ int evix_loop_run(struct evix_loop *loop, enum evix_run_mode mode)
         error = iterate(loop, mode);
     }
     loop->is_running = loop->is_stopping = false;
+    beat(loop);
     return error < 0 ? error : loop->referenced > 0;
 }
 
@@ -232,6 +242,7 @@ int evix_loop_new(struct evix_loop **out, const struct evix_options *options)
     loop->work_threads = options->work_threads;
     loop->receive_buffers = options->receive_buffers;
     loop->no_file_ring = options->no_file_ring;
+    loop->pulse = options->pulse ? options->pulse : &loop->own_pulse;
     loop->now_ns = evix__clock_now_ns();
 
     int error = evix__backend_open(loop, options);

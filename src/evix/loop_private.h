@@ -56,6 +56,8 @@ struct evix_loop {
     struct evix_counters counters;
     uint64_t lag_ns;        /* the longest turn since it was taken */
     uint64_t busy_since_ns; /* when the last poll ended */
+    uint64_t *pulse;        /* see struct evix_options; never NULL */
+    uint64_t own_pulse;     /* where nobody else looks */
     uint64_t absence_ns;    /* see evix_loop_absence_ns() */
     pid_t owner;            /* the process that made it */
     bool is_running;

@@ -477,6 +477,39 @@ START_TEST(test_auto_and_absent_backends)
 }
 END_TEST
 
+/* ---- the pulse ---- */
+
+static uint64_t pulse;
+static uint64_t pulses_seen[3];
+static int pulse_count;
+
+static void on_pulse_timer(struct evix_timer *timer)
+{
+    pulses_seen[pulse_count++] = pulse;
+    if (pulse_count == 3)
+        evix_timer_stop(timer);
+}
+
+START_TEST(test_pulse_shows_turns)
+{
+    struct evix_options options = {.backend = usable[_i], .pulse = &pulse};
+    struct evix_timer timer;
+    pulse = 0;
+    pulse_count = 0;
+    ck_assert_int_eq(evix_loop_new(&loop, &options), 0);
+    ck_assert_uint_eq(pulse, 0); /* it does not run */
+    evix_timer_init(&timer, loop, on_pulse_timer);
+    evix_timer_start(&timer, 1, 1);
+    ck_assert_int_eq(evix_loop_run(loop, EVIX_RUN_DEFAULT), 0);
+    for (int i = 0; i < 3; i++) /* in callbacks */
+        ck_assert_uint_eq(pulses_seen[i] % 2, 1);
+    ck_assert_uint_lt(pulses_seen[0], pulses_seen[1]);
+    ck_assert_uint_lt(pulses_seen[1], pulses_seen[2]);
+    ck_assert_uint_eq(pulse % 2, 0);
+    loop_close();
+}
+END_TEST
+
 static Suite *make_suite(void)
 {
     Suite *suite = suite_create("loop");
@@ -495,6 +528,7 @@ static Suite *make_suite(void)
     add_for_each(cases, test_counters);
     add_for_each(cases, test_leftovers_are_reported);
     add_for_each(cases, test_now_moves);
+    add_for_each(cases, test_pulse_shows_turns);
     add_for_each(cases, test_backend_by_name);
     tcase_add_test(cases, test_auto_and_absent_backends);
     suite_add_tcase(suite, cases);
