@@ -28,6 +28,7 @@ src_daemon_libdaemon_a_SOURCES = \
 	src/daemon/signals.c src/daemon/signals.h \
 	src/daemon/site_check.c src/daemon/site_check.h \
 	src/daemon/sockets.c src/daemon/sockets.h \
+	src/daemon/steering.c src/daemon/steering.h \
 	src/daemon/succession.c src/daemon/succession.h \
 	src/daemon/takeover.c src/daemon/takeover.h \
 	src/daemon/tcp_socket.c src/daemon/tcp_socket.h \

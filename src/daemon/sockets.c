@@ -9,6 +9,7 @@
 
 #include "config/address.h"
 #include "daemon/activation.h"
+#include "daemon/steering.h"
 #include "daemon/tcp_socket.h"
 #include "daemon/unix_socket.h"
 #include "log/log.h"
@@ -154,19 +155,19 @@ static int open_tcp(struct sockets_listener *listener, const struct config_liste
  * The sockets that are not there yet. While they may still have to go, because the rest of the
  * configuration turns out not to work, nobody is sent to them.
  */
-static int open_more(struct sockets_listener *listener, const struct config_listen *config,
-                     unsigned first, unsigned workers)
+static int open_more(const struct sockets *sockets, size_t index, const struct sockets *before)
 {
-    if (listener->is_shared || first >= workers)
+    const struct config_listen *config = &sockets->config->listen[index];
+    struct sockets_listener *listener = &sockets->listeners[index];
+    if (listener->is_shared || listener->fd_count >= sockets->workers)
         return 0;
-    if (listener->is_inherited)
-        (void)!tcp_socket_steer(listener->fds[0], first); /* without it some would wait there */
-    for (; first < workers; first++) {
+    if (listener->is_inherited) /* without it some would wait there */
+        steering_confine(before, listener->fds[0], listener->fd_count);
+    while (listener->fd_count < sockets->workers) {
         int fd = tcp_socket_open(config, &listener->bound, listener->bound_length, false);
         if (fd < 0)
             return fd;
-        listener->fds[first] = fd;
-        listener->fd_count = first + 1;
+        listener->fds[listener->fd_count++] = fd;
     }
     return 0;
 }
@@ -228,7 +229,7 @@ static int open_listener(struct sockets *sockets, size_t index, const struct soc
                 : given != NULL     ? take_over(listener, given)
                 : is_unix(listener) ? open_unix(listener, config)
                                     : open_tcp(listener, config, 1, before);
-    return error < 0 ? error : open_more(listener, config, listener->fd_count, sockets->workers);
+    return error < 0 ? error : open_more(sockets, index, before);
 }
 
 static const char *failure_reason(const struct sockets_listener *listener, int error)
@@ -277,8 +278,11 @@ int sockets_open(struct sockets *sockets, const struct config *config, unsigned 
     if (before != NULL)
         sockets->activation = before->activation;
     sockets->listeners = calloc(config->listen_count, sizeof(*sockets->listeners));
-    if (sockets->listeners == NULL)
+    sockets->is_away = calloc(workers, sizeof(*sockets->is_away));
+    if (sockets->listeners == NULL || sockets->is_away == NULL) {
+        sockets_close(sockets);
         return -ENOMEM;
+    }
     for (; sockets->count < config->listen_count; sockets->count++) {
         const struct config_listen *listen = &config->listen[sockets->count];
         int error = open_listener(sockets, sockets->count, before);
@@ -350,5 +354,6 @@ void sockets_close(struct sockets *sockets)
         free(listener->fds);
     }
     free(sockets->listeners);
+    free(sockets->is_away);
     *sockets = (struct sockets){0};
 }

@@ -39,6 +39,7 @@ struct sockets {
     struct sockets_listener *listeners;
     size_t count;
     unsigned workers;
+    bool *is_away; /* one a worker: steering.h; NULL: none is */
 };
 
 /*

@@ -7,6 +7,7 @@
 
 #include "daemon/takeover.h"
 
+#include "daemon/steering.h"
 #include "daemon/tcp_socket.h"
 #include "daemon/unix_socket.h"
 
@@ -46,23 +47,24 @@ static void end_address(struct sockets_listener *former)
     }
 }
 
-/* Fewer sockets, or more: new connections go to those that stay, or to all. */
-static void share_out(const struct sockets_listener *listener, struct sockets_listener *former)
+/*
+ * Fewer sockets, or more, or as many, of which the former workers may have been kept from some:
+ * new connections go to all of those that are, and to no other.
+ */
+static void share_out(const struct sockets *sockets, const struct sockets_listener *listener,
+                      const struct sockets_listener *former)
 {
     if (listener->is_shared)
         return;
     for (unsigned i = listener->fd_count; i < former->fd_count; i++)
         tcp_socket_admit_silent(former->fds[i]);
-    if (listener->fd_count > former->fd_count) {
-        tcp_socket_steer_freely(listener->fds[0]);
-    } else if (listener->fd_count < former->fd_count &&
-               tcp_socket_steer(listener->fds[0], listener->fd_count) < 0) {
-        for (unsigned i = listener->fd_count; i < former->fd_count; i++)
-            (void)!tcp_socket_refuse(former->fds[i]); /* its clients ask again, and reach others */
-    }
+    if (steering_apply(sockets, listener) == 0)
+        return;
+    for (unsigned i = listener->fd_count; i < former->fd_count; i++)
+        (void)!tcp_socket_refuse(former->fds[i]); /* its clients ask again, and reach others */
 }
 
-static void pass_on(struct sockets *sockets, struct sockets_listener *former)
+static void pass_on(const struct sockets *sockets, struct sockets_listener *former)
 {
     const struct sockets_listener *listener = find_successor(sockets, former);
     if (listener == NULL) {
@@ -71,7 +73,7 @@ static void pass_on(struct sockets *sockets, struct sockets_listener *former)
     }
     former->kept_count =
         listener->fd_count < former->fd_count ? listener->fd_count : former->fd_count;
-    share_out(listener, former);
+    share_out(sockets, listener, former);
 }
 
 void takeover_commit(struct sockets *sockets, struct sockets *former)

@@ -2,17 +2,19 @@
 /*
  * Opens listening TCP sockets, and keeps new connections away from those that are to go.
  * It keeps nothing and logs nothing.
- * sockets.c and takeover.c call it.
+ * sockets.c, steering.c and takeover.c call it.
  */
 
 #include "daemon/tcp_socket.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <linux/filter.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -82,23 +84,30 @@ static int attach(int fd, int option, struct sock_filter *code, unsigned short l
  * The group is an array in the order of listen(2); where one leaves, the last takes its place. So
  * while those that go are the last, the others keep their numbers.
  */
-int tcp_socket_steer(int fd, unsigned count)
+int tcp_socket_steer(int fd, unsigned count, const bool *is_away)
 {
-    struct sock_filter code[] = {
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, (uint32_t)(SKF_AD_OFF + SKF_AD_RANDOM)),
-        BPF_STMT(BPF_ALU | BPF_MOD | BPF_K, count),
-        BPF_STMT(BPF_RET | BPF_A, 0),
-    };
-    return attach(fd, SO_ATTACH_REUSEPORT_CBPF, code, sizeof(code) / sizeof(code[0]));
-}
-
-void tcp_socket_steer_freely(int fd)
-{
-#ifdef SO_DETACH_REUSEPORT_BPF
-    (void)set_option(fd, SOL_SOCKET, SO_DETACH_REUSEPORT_BPF, 0);
-#else
-    (void)fd;
-#endif
+    unsigned away = 0;
+    for (unsigned i = 0; is_away != NULL && i < count; i++)
+        away += is_away[i];
+    assert(away < count);
+    struct sock_filter *code = calloc(3 + 2 * (size_t)away, sizeof(*code));
+    if (code == NULL)
+        return -ENOMEM;
+    unsigned short length = 0;
+    code[length++] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
+                                                  (uint32_t)(SKF_AD_OFF + SKF_AD_RANDOM));
+    code[length++] = (struct sock_filter)BPF_STMT(BPF_ALU | BPF_MOD | BPF_K, count - away);
+    /* The number among those that stay becomes one among all: one more for each that is skipped. */
+    for (unsigned i = 0; away != 0 && i < count; i++) {
+        if (!is_away[i])
+            continue;
+        code[length++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, i, 0, 1);
+        code[length++] = (struct sock_filter)BPF_STMT(BPF_ALU | BPF_ADD | BPF_K, 1);
+    }
+    code[length++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_A, 0);
+    int error = attach(fd, SO_ATTACH_REUSEPORT_CBPF, code, length);
+    free(code);
+    return error;
 }
 
 void tcp_socket_admit_silent(int fd)

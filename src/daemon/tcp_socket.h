@@ -20,12 +20,10 @@ CONFIG_MUST_CHECK int tcp_socket_open(const struct config_listen *config,
 
 /*
  * From now on new connections go to the first `count` sockets of the group that `fd` belongs to,
- * in the order in which they began to listen, at random. 0, or a negative errno.
+ * in the order in which they began to listen, but to none that `is_away` (NULL: no such) names; at
+ * random, each as likely as another. At least one has to stay. 0, or a negative errno.
  */
-CONFIG_MUST_CHECK int tcp_socket_steer(int fd, unsigned count);
-
-/* The kernel chooses again, among all of the group. Before Linux 5.3 the steering stays. */
-void tcp_socket_steer_freely(int fd);
+CONFIG_MUST_CHECK int tcp_socket_steer(int fd, unsigned count, const bool *is_away);
 
 /*
  * From now on no new connection begins at this socket; those that have begun come to their queue.

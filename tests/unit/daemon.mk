@@ -2,7 +2,8 @@
 daemon_tests = tests/unit/test_attendant tests/unit/test_complaints tests/unit/test_descriptors \
 	tests/unit/test_error_log \
 	tests/unit/test_inherit tests/unit/test_pid_file tests/unit/test_respawn \
-	tests/unit/test_sandbox tests/unit/test_sockets tests/unit/test_takeover
+	tests/unit/test_sandbox tests/unit/test_sockets tests/unit/test_steering \
+	tests/unit/test_takeover
 check_PROGRAMS += $(daemon_tests)
 TESTS += $(daemon_tests)
 
@@ -44,6 +45,11 @@ tests_unit_test_sandbox_LDADD = src/daemon/libdaemon.a $(LIBSECCOMP_LIBS) $(CHEC
 tests_unit_test_sockets_SOURCES = tests/unit/test_sockets.c
 tests_unit_test_sockets_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 tests_unit_test_sockets_LDADD = src/daemon/libdaemon.a src/config/libconf.a src/log/liblog.a \
+	$(LIBSYSTEMD_LIBS) $(CHECK_LIBS)
+
+tests_unit_test_steering_SOURCES = tests/unit/test_steering.c
+tests_unit_test_steering_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+tests_unit_test_steering_LDADD = src/daemon/libdaemon.a src/config/libconf.a src/log/liblog.a \
 	$(LIBSYSTEMD_LIBS) $(CHECK_LIBS)
 
 tests_unit_test_takeover_SOURCES = tests/unit/test_takeover.c
