@@ -82,6 +82,7 @@ struct config_timeouts {
     uint32_t keep_alive_ms; /* idle between two requests */
     uint32_t linger_ms;     /* reading on after the last response, so that it arrives */
     uint32_t shutdown_ms;   /* graceful stop: then what is left is cut off; 0: wait for it */
+    uint32_t stuck_ms;      /* a worker's event loop does not turn: then it is replaced; 0: never */
 };
 
 enum config_cache {

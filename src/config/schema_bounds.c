@@ -103,6 +103,12 @@ static const struct schema_setting timeouts_settings[] = {
      .standard = "30s",
      .max = DAY,
      .about = "For requests in flight at a graceful stop; 0: until they are done."},
+    {.name = "stuck",
+     .type = SCHEMA_TIME,
+     PLACE(struct config_timeouts, stuck_ms),
+     .standard = "30s",
+     .max = DAY,
+     .about = "Until a worker whose event loop does not turn is replaced; 0: never."},
 };
 const struct schema_record schema_timeouts = {
     .name = "timeouts",

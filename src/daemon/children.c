@@ -9,6 +9,7 @@
 
 #include "daemon/exit_code.h"
 #include "daemon/respawn.h"
+#include "daemon/steering.h"
 #include "daemon/takeover.h"
 #include "daemon/worker_process.h"
 #include "log/log.h"
@@ -36,6 +37,7 @@ struct child {
     bool was_ready;             /* in this life or an earlier one */
     bool wants_reopen;          /* told to open its logs anew before it was ready for the signal */
     bool is_asked;              /* for a sign of life, and owes it */
+    bool is_missing;            /* which was said */
     unsigned unheard;           /* times that a sign of life was missed */
     uint64_t started_ms;
     uint32_t delay_ms; /* before this life */
@@ -70,8 +72,11 @@ static void note_ready(struct child *child)
     if (child->was_ready)
         return;
     child->was_ready = true;
-    if (--children->never_ready == 0 && !children->is_stopping)
-        children->options.events.all_ready(children->options.events.data);
+    if (--children->never_ready != 0 || children->is_stopping)
+        return;
+    counters_set_away(children->options.counters, 0);
+    liveness_begin(&children->liveness);
+    children->options.events.all_ready(children->options.events.data);
 }
 
 static void note_made_way(struct child *child)
@@ -176,6 +181,7 @@ static int start_child(struct child *child)
     child->control_fd = pair[0];
     child->started_ms = evix_now_ms(children->options.loop);
     children->running++;
+    liveness_note_start(&children->liveness, child->index, child->slot);
     log_event(LOG_LEVEL_DEBUG, "worker %u (%ld) started", child->index, (long)child->pid);
 
     evix_io_init(&child->control, children->options.loop, child->control_fd, on_control);
@@ -198,17 +204,23 @@ static void schedule_respawn(struct child *child, uint64_t lived_ms)
     evix_timer_start(&child->respawn, child->delay_ms, 0);
 }
 
+static int start_again(struct child *child)
+{
+    counters_note_respawn(child->children->options.counters);
+    int error = start_child(child);
+    if (error < 0)
+        log_event(LOG_LEVEL_ERROR, "cannot start worker %u: %s", child->index,
+                  evix_strerror(error));
+    return error;
+}
+
 static void on_respawn(struct evix_timer *timer)
 {
     struct child *child = EVIX_CONTAINER_OF(timer, struct child, respawn);
     if (child->children->is_stopping || child->children->is_retired)
         return;
-    counters_note_respawn(child->children->options.counters);
-    int error = start_child(child);
-    if (error == 0)
-        return;
-    log_event(LOG_LEVEL_ERROR, "cannot start worker %u: %s", child->index, evix_strerror(error));
-    schedule_respawn(child, 0);
+    if (start_again(child) < 0)
+        schedule_respawn(child, 0);
 }
 
 /* How it ended, in words. Returns the exit code that stands for it. */
@@ -260,7 +272,9 @@ static void note_end(struct child *child, int status)
     give_slot_back(child);
     children->running--;
     close_control(child);
+    child->is_missing = false;
     if (children->is_stopping || children->is_retired) {
+        liveness_note_end(&children->liveness, child->index, false);
         note_last_end(child, pid, status, code, how);
         return;
     }
@@ -273,6 +287,8 @@ static void note_end(struct child *child, int status)
     schedule_respawn(child, lived_ms);
     log_event(LOG_LEVEL_ERROR, "worker %u (%ld) %s; its successor starts in %u ms", child->index,
               (long)pid, how, child->delay_ms);
+    /* One that has died before in a short time is likely to do so again. */
+    liveness_note_end(&children->liveness, child->index, child->delay_ms > RESPAWN_FIRST_MS);
 }
 
 bool children_note_end(struct children *children, pid_t pid, int status)
@@ -286,12 +302,80 @@ bool children_note_end(struct children *children, pid_t pid, int status)
     return false;
 }
 
+/* ---- those that do not turn ---------------------------------------------------------------- */
+
+static void tell_liveness(struct child *child, enum liveness_state state)
+{
+    long pid = (long)child->pid;
+    bool was_missing = child->is_missing;
+    child->is_missing = pid != 0 && state >= LIVENESS_MISSING;
+    if (state == LIVENESS_SERVES)
+        log_event(was_missing ? LOG_LEVEL_NOTICE : LOG_LEVEL_INFO,
+                  "worker %u (%ld) is back: it gets its share of new connections", child->index,
+                  pid);
+    else if (pid == 0)
+        log_event(LOG_LEVEL_INFO, "worker %u is away until its successor serves", child->index);
+    else if (state == LIVENESS_AWAY)
+        log_event(LOG_LEVEL_INFO, "worker %u (%ld) is away: its event loop does not turn",
+                  child->index, pid);
+    else if (state == LIVENESS_MISSING)
+        log_event(LOG_LEVEL_WARNING,
+                  "worker %u (%ld) has not responded for a second: new connections go to others",
+                  child->index, pid);
+    else
+        log_event(LOG_LEVEL_ERROR, "worker %u (%ld) is stuck: killed", child->index, pid);
+}
+
+static void on_liveness(void *data, unsigned worker, enum liveness_state state)
+{
+    struct children *children = data;
+    struct child *child = &children->table[worker];
+    if (!children->is_stopping && !children->is_retired) {
+        steering_set_away(children->options.sockets, worker, state != LIVENESS_SERVES);
+        counters_set_away(children->options.counters, liveness_count_away(&children->liveness));
+    }
+    tell_liveness(child, state);
+    if (state == LIVENESS_STUCK)
+        send_signal(child, SIGKILL);
+}
+
+/* Whoever has closed its end is about to end. */
+static void ask(struct child *child)
+{
+    char word = WORKER_ASKED;
+    if (!child->is_ready || child->is_asked || child->control_fd < 0)
+        return;
+    if (send(child->control_fd, &word, 1, MSG_NOSIGNAL | MSG_DONTWAIT) == 1)
+        child->is_asked = true;
+}
+
+static void on_ask(void *data, unsigned worker)
+{
+    struct children *children = data;
+    ask(&children->table[worker]);
+}
+
+/* ---- from the start to the end of all ------------------------------------------------------ */
+
+static int init_liveness(struct children *children)
+{
+    struct liveness_options options = {
+        .loop = children->options.loop,
+        .sockets = children->options.sockets,
+        .stuck_ms = children->options.config->timeouts.stuck_ms,
+        .events = {on_ask, on_liveness, children},
+    };
+    return liveness_init(&children->liveness, &options);
+}
+
 int children_start(struct children *children, const struct children_options *options)
 {
     *children = (struct children){.options = *options};
     children->never_ready = options->count;
     children->table = calloc(options->count, sizeof(*children->table));
-    if (children->table == NULL) {
+    if (children->table == NULL || init_liveness(children) < 0) {
+        free(children->table);
+        children->table = NULL;
         children->options.count = 0;
         return -ENOMEM;
     }
@@ -321,6 +405,21 @@ static void send_order(const struct child *child)
     }
 }
 
+void children_leave_sockets(struct children *children, bool is_drained)
+{
+    if (children->options.count == 0)
+        return;
+    liveness_leave_sockets(&children->liveness);
+    if (!is_drained || children->is_stopping || children->is_retired)
+        return;
+    for (unsigned i = 0; i < children->options.count; i++) {
+        struct child *child = &children->table[i];
+        evix_timer_stop(&child->respawn);
+        if (child->pid == 0 && child->was_ready)
+            (void)!start_again(child);
+    }
+}
+
 void children_retire(struct children *children)
 {
     const struct children_events *events = &children->options.events;
@@ -332,6 +431,7 @@ void children_retire(struct children *children)
         child->is_in_the_way = child->is_holding = child->pid > 0;
         if (child->control_fd >= 0)
             send_order(child);
+        liveness_expect_turn(&children->liveness, i);
     }
     if (children->running != 0)
         return;
@@ -340,13 +440,28 @@ void children_retire(struct children *children)
     events->all_gone(events->data);
 }
 
+/*
+ * A successor that does not watch its signals yet would be ended by one, and take along what waits
+ * in its queue: it finds a word when it does serve.
+ */
+static void stop_child(struct child *child, int signal_number)
+{
+    char word = WORKER_FINISH;
+    bool is_graceful = signal_number == SIGTERM || signal_number == SIGQUIT;
+    if (is_graceful && child->was_ready && !child->is_ready && child->control_fd >= 0)
+        (void)!send(child->control_fd, &word, 1, MSG_NOSIGNAL | MSG_DONTWAIT);
+    else
+        send_signal(child, signal_number);
+}
+
 void children_stop(struct children *children, int signal_number)
 {
     const struct children_events *events = &children->options.events;
     children->is_stopping = true;
     for (unsigned i = 0; i < children->options.count; i++) {
         evix_timer_stop(&children->table[i].respawn);
-        send_signal(&children->table[i], signal_number);
+        stop_child(&children->table[i], signal_number);
+        liveness_expect_turn(&children->liveness, i);
     }
     if (children->running == 0)
         events->all_gone(events->data);
@@ -361,16 +476,6 @@ void children_reopen_logs(struct children *children)
         else
             child->wants_reopen = true;
     }
-}
-
-/* Whoever has closed its end is about to end. */
-static void ask(struct child *child)
-{
-    char word = WORKER_ASKED;
-    if (!child->is_ready || child->is_asked || child->control_fd < 0)
-        return;
-    if (send(child->control_fd, &word, 1, MSG_NOSIGNAL | MSG_DONTWAIT) == 1)
-        child->is_asked = true;
 }
 
 /* Counted in turns of the master's loop, so that a master that was stopped does not blame them. */
@@ -397,6 +502,8 @@ void children_fini(struct children *children)
     assert(children->running == 0);
     for (unsigned i = 0; i < children->options.count; i++)
         evix_timer_stop(&children->table[i].respawn);
+    if (children->options.count != 0)
+        liveness_fini(&children->liveness);
     free(children->table);
     children->table = NULL;
     children->options.count = 0;

@@ -6,10 +6,14 @@
  * The worker processes as the master sees them: forked, watched, and started again on the same
  * sockets when they die, with a back-off. Each has a stream to the master: the worker says by a
  * byte on it that it serves, and learns from its end that the master is gone.
+ *
+ * One whose loop does not turn (liveness.h), or that died twice in a row, gets no new connections
+ * (steering.h) until it or its successor turns; after timeouts.stuck it is killed.
  */
 
 #include "config/config.h"
 #include "daemon/error_log.h"
+#include "daemon/liveness.h"
 #include "daemon/privileges.h"
 #include "daemon/sockets.h"
 #include "server/counters.h"
@@ -32,7 +36,7 @@ struct children_events {
 
 struct children_options {
     const struct config *config; /* these outlive the children */
-    const struct sockets *sockets;
+    struct sockets *sockets;
     const struct privileges *privileges;
     struct evix_loop *loop;
     struct counters *counters;
@@ -51,6 +55,7 @@ struct children {
     unsigned holding;     /* retired ones that still have listeners */
     bool is_retired;
     bool is_stopping;
+    struct liveness liveness;
 };
 
 /* Forks all workers. 0 or a negative errno, logged; then children_stop() ends those that run. */
@@ -59,6 +64,13 @@ CONFIG_MUST_CHECK int children_start(struct children *children,
 
 /* Takes note of the end of a process; false if it is none of these. */
 bool children_note_end(struct children *children, pid_t pid, int status);
+
+/*
+ * To be called before the sockets are released or closed. If `is_drained`, those that are due to be
+ * started again are started now: what waits in their queues would be reset, and is theirs to answer
+ * before they go the way of the others.
+ */
+void children_leave_sockets(struct children *children, bool is_drained);
 
 /*
  * Others have taken over: the workers finish what is in flight, and end. `sockets` of the options

@@ -124,6 +124,11 @@ int generation_start(struct generation *generation)
     return children_start(&generation->children, &options);
 }
 
+void generation_leave_sockets(struct generation *generation, bool is_drained)
+{
+    children_leave_sockets(&generation->children, is_drained);
+}
+
 void generation_retire(struct generation *generation)
 {
     uint32_t shutdown_ms = generation->config->timeouts.shutdown_ms;

@@ -61,6 +61,12 @@ CONFIG_MUST_CHECK int generation_open(struct generation *generation, const struc
 /* Forks the workers. 0, or logged; then generation_stop() ends those that run. */
 CONFIG_MUST_CHECK int generation_start(struct generation *generation);
 
+/*
+ * To be called before its sockets are released or closed. If `is_drained`, a worker that is due to
+ * be started again is started now, so that what waits in its queue is answered.
+ */
+void generation_leave_sockets(struct generation *generation, bool is_drained);
+
 /* Its sockets have passed on, or go: the workers finish, at the latest after timeouts.shutdown. */
 void generation_retire(struct generation *generation);
 

@@ -16,6 +16,7 @@ src_daemon_libdaemon_a_SOURCES = \
 	src/daemon/exit_code.h \
 	src/daemon/generation.c src/daemon/generation.h \
 	src/daemon/inherit.c src/daemon/inherit.h \
+	src/daemon/liveness.c src/daemon/liveness.h \
 	src/daemon/log_files.c src/daemon/log_files.h \
 	src/daemon/master.c src/daemon/master.h src/daemon/master_state.h \
 	src/daemon/notify.c src/daemon/notify.h \

@@ -49,6 +49,7 @@ static void tell_stopping(struct master *master)
 static void stop_generations(struct master *master, int number)
 {
     for (struct generation *one = master->generations; one != NULL; one = one->next) {
+        generation_leave_sockets(one, number == SIGTERM || number == SIGQUIT);
         /* Our copies go first: once a worker has closed its own, nobody waits there in vain. */
         sockets_stop_listening(&one->sockets);
         generation_stop(one, one == master->successor && number != SIGKILL ? SIGINT : number);

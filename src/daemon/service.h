@@ -19,8 +19,8 @@ struct service_options {
     const struct counters *counters;
     /*
      * Asks all workers for a sign of life, and ends those that have given none several times, so
-     * that they are replaced. False if there is such a one. Called only under a watchdog: whoever
-     * stops a worker to look at it with a debugger is left in peace else.
+     * that they are replaced. False if there is such a one. Called only under a watchdog, whose
+     * patience is its own; timeouts.stuck holds without it (liveness.h).
      */
     bool (*ask_workers)(void *data);
     void *data;

@@ -10,6 +10,7 @@
 #include "daemon/announce.h"
 #include "daemon/master_state.h"
 #include "daemon/pid_file.h"
+#include "daemon/steering.h"
 #include "daemon/takeover.h"
 #include "log/log.h"
 
@@ -140,6 +141,7 @@ void succession_hand_over(struct master *master)
     upgrade_introduce(&master->upgrade);
     master->state = MASTER_LEAVING;
     succession_pass_orders_on(master);
+    generation_leave_sockets(master->current, true);
     sockets_release(&master->current->sockets);
     generation_retire(master->current);
 }
@@ -149,6 +151,7 @@ static void on_introduced(void *data)
 {
     struct master *master = data;
     service_begin(&master->service);
+    steering_apply_all(&master->current->sockets); /* the other may have steered until now */
     if (master->state == MASTER_SERVING)
         service_ready(&master->service);
     else
@@ -208,6 +211,7 @@ void succession_take_over(struct master *master)
     master->current = current;
     master->successor = NULL;
     announce_in_log(&current->sockets);
+    generation_leave_sockets(former, true);
     takeover_commit(&current->sockets, &former->sockets);
     move_pid_file(former->config->pid_file, current->config->pid_file);
     error_log_use(&current->error_log);

@@ -87,6 +87,7 @@ struct counters_slot *counters_take(struct counters *counters, unsigned worker, 
     slot->worker = worker;
     slot->generation = generation;
     slot->pid = 0;
+    slot->pulse = 0;
     clear_gauges(&slot->data);
     __atomic_store_n(&slot->is_taken, 1, __ATOMIC_RELEASE);
     if (slot == &counters->slots[counters->used])
@@ -111,6 +112,16 @@ void counters_note_reload(struct counters *counters)
 void counters_note_respawn(struct counters *counters)
 {
     counters_add(&counters->respawns, 1);
+}
+
+void counters_set_away(struct counters *counters, unsigned count)
+{
+    __atomic_store_n(&counters->away, count, __ATOMIC_RELAXED);
+}
+
+uint64_t counters_away(const struct counters *counters)
+{
+    return __atomic_load_n(&counters->away, __ATOMIC_RELAXED);
 }
 
 /* ---- the worker -------------------------------------------------------------------------- */

@@ -94,6 +94,7 @@ struct counters_slot {
     int32_t pid;         /* 0: has not come to that */
     uint64_t started_ns; /* CLOCK_MONOTONIC */
     uint64_t beat_ns;    /* the last time that its loop was seen to turn; once a second at most */
+    uint64_t pulse;      /* its loop's, see struct evix_options: moves whenever the loop turns */
 
     struct counters_data data __attribute__((aligned(64)));
     struct counters_second seconds[COUNTERS_SECONDS];
@@ -104,6 +105,7 @@ struct counters {
     uint64_t started_ns; /* CLOCK_MONOTONIC */
     int64_t started;     /* seconds since the epoch */
     uint64_t reloads, respawns;
+    uint64_t away; /* workers that get no new connections for now */
     char host[64]; /* the machine's name, which workers may no longer ask for */
     uint32_t used; /* slots that were ever taken: those before it */
     struct counters_slot slots[COUNTERS_SLOTS];
@@ -128,6 +130,10 @@ void counters_give_back(struct counters_slot *slot);
 /* For people: how often it happened since the start. */
 void counters_note_reload(struct counters *counters);
 void counters_note_respawn(struct counters *counters);
+
+/* How many workers get no new connections for now. */
+void counters_set_away(struct counters *counters, unsigned count);
+uint64_t counters_away(const struct counters *counters);
 
 /* ---- the worker -------------------------------------------------------------------------- */
 

@@ -227,6 +227,7 @@ void status_write_json(struct page_text *out, const struct status_view *view)
     add_real(&server, "uptime_seconds", view->up_s);
     add_number(&server, "reloads", view->counters->reloads);
     add_number(&server, "respawns", view->counters->respawns);
+    add_number(&server, "away", counters_away(view->counters));
     page_add(out, ",\n ");
     add_rates(out, view);
     page_add(out, ",\n ");

@@ -181,6 +181,9 @@ void status_write_metrics(struct page_text *out, const struct status_view *view)
                (double)view->counters->started);
     add_single(out, "workers", "gauge", "Workers that run, draining ones included.",
                view->worker_count);
+    add_single(out, "workers_away", "gauge",
+               "Workers that do not turn, and get no new connections for now.",
+               (double)counters_away(view->counters));
     add_single(out, "worker_respawns_total", "counter", "Workers that were started anew.",
                (double)view->counters->respawns);
     add_single(out, "reloads_total", "counter", "Configurations that were taken over.",

@@ -333,10 +333,12 @@ static void add_header(struct page_text *out, const struct status_view *view, st
     add_host(out, view);
     page_add_format(out, "</h1><p>version %s, up ", PACKAGE_VERSION);
     number_add_duration(out, view->up_s);
-    page_add_format(
-        out, " since %s</p><p>%u worker%s, %" PRIu64 " replaced, %" PRIu64 " reload%s</p>", text,
-        view->worker_count, view->worker_count == 1 ? "" : "s", view->counters->respawns,
-        view->counters->reloads, view->counters->reloads == 1 ? "" : "s");
+    page_add_format(out,
+                    " since %s</p><p>%u worker%s, %" PRIu64 " away, %" PRIu64 " replaced, %" PRIu64
+                    " reload%s</p>",
+                    text, view->worker_count, view->worker_count == 1 ? "" : "s",
+                    counters_away(view->counters), view->counters->respawns,
+                    view->counters->reloads, view->counters->reloads == 1 ? "" : "s");
     page_add(out, "</div><nav>");
     add_refresh(out, refresh_s);
     page_add(out, "<p>As");

@@ -163,6 +163,8 @@ static void on_control(struct evix_io *io, unsigned events)
     for (ssize_t i = 0; i < length; i++) {
         if (words[i] == WORKER_ASKED)
             worker_say(worker, WORKER_ALIVE);
+        else if (words[i] == WORKER_FINISH)
+            take_stop_order(worker);
         else
             retire_take_order(worker, words[i]);
     }
@@ -222,7 +224,7 @@ static int open_loop_patiently(struct worker *worker, const struct evix_options 
     return error == 0 ? 0 : evix_loop_new(&worker->loop, options);
 }
 
-static int open_loop(struct worker *worker)
+static int open_loop(struct worker *worker, struct counters_slot *slot)
 {
     static const enum evix_backend backends[] = {
         [CONFIG_BACKEND_AUTO] = EVIX_BACKEND_AUTO,
@@ -230,8 +232,10 @@ static int open_loop(struct worker *worker)
         [CONFIG_BACKEND_EPOLL] = EVIX_BACKEND_EPOLL,
         [CONFIG_BACKEND_POLL] = EVIX_BACKEND_POLL,
     };
-    struct evix_options options = {
-        .backend = backends[worker->config->backend], .report = on_report, .report_data = worker};
+    struct evix_options options = {.backend = backends[worker->config->backend],
+                                   .report = on_report,
+                                   .report_data = worker,
+                                   .pulse = slot != NULL ? &slot->pulse : NULL};
     int error = open_loop_patiently(worker, &options);
 
     if (error != 0)
@@ -399,7 +403,7 @@ static int set_up(struct worker *worker, const struct worker_options *options)
     address_limit_init(&worker->addresses, config->limits.connections_per_address);
     descriptor_budget_init(&worker->budget, config);
 
-    int error = open_loop(worker);
+    int error = open_loop(worker, options->slot);
     if (error == 0)
         error = open_counters(worker, options);
     if (error == 0)

@@ -23,6 +23,7 @@ enum worker_word {
     WORKER_ALIVE = '!',    /* the worker: it does */
     WORKER_MADE_WAY = 'w', /* the retired worker: it accepts no more from listeners that stay */
     WORKER_LET_GO = 'l',   /* the retired worker: all listeners are closed */
+    WORKER_FINISH = 'f',   /* the master: as TERM, for one that may not have come to signals */
     WORKER_LISTENER_STAYS = '=',
     WORKER_LISTENER_GOES = '-',
 };

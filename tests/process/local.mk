@@ -15,6 +15,7 @@ PROCESS_MODULES = \
 	tests/process/test_signals \
 	tests/process/test_site \
 	tests/process/test_start \
+	tests/process/test_stuck \
 	tests/process/test_systemd \
 	tests/process/test_units \
 	tests/process/test_upgrade \
@@ -28,6 +29,7 @@ PROCESS_TESTS = \
 	tests/process/test_reload-io_uring.test \
 	tests/process/test_rotation-io_uring.test \
 	tests/process/test_signals-io_uring.test \
+	tests/process/test_stuck-io_uring.test \
 	tests/process/test_upgrade-io_uring.test \
 	tests/process/test_workers-io_uring.test
 
@@ -48,8 +50,10 @@ LONG_TESTS = \
 	tests/process/test_orders-epoll.test tests/process/test_orders-io_uring.test \
 	tests/process/test_reload-epoll.test tests/process/test_reload-io_uring.test \
 	tests/process/test_rotation-epoll.test tests/process/test_rotation-io_uring.test \
+	tests/process/test_stuck-epoll.test tests/process/test_stuck-io_uring.test \
 	tests/process/test_upgrade-epoll.test tests/process/test_upgrade-io_uring.test
 check-process-long: all
 	ORDERS_TRIES=$${ORDERS_TRIES:-6400} RELOADS=1000 ROTATIONS=1000 UPGRADES=100 DOWNLOAD_MIB=1024 \
+	STUCK_FIGURES=1 \
 	$(MAKE) $(AM_MAKEFLAGS) check-TESTS TESTS='$(LONG_TESTS)'
 .PHONY: check-process check-process-long

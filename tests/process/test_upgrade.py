@@ -465,6 +465,26 @@ class Alone(Site):
         self.assertEqual(former.wait(60 * TIME_SCALE), 0)
         daemon.stop()
 
+    def test_worker_that_is_stuck_holds_up_nobody(self):
+        """The new one's worker answers what waits, and has its share, though the former one had none."""
+        daemon = self.running(workers=2, expect=["has not responded for a second"])
+        pid = children(daemon.process.pid)[-1]
+        os.kill(pid, signal.SIGSTOP)
+        waiting = [Connection(daemon.address, timeout=60) for _ in range(40)]
+        for client in waiting:
+            self.addCleanup(client.close)
+            client.send(request("/small.bin"))
+        daemon.log.wait(r"worker \d+ \(%d\) is away" % pid)
+        former = self.upgrade(daemon)
+        for client in waiting:
+            self.assertEqual(client.read_response().status, 200)
+        for _ in range(40):
+            self.assertEqual(fetch(daemon.address, "/small.bin").status, 200)
+        self.assertIsNone(former.poll())
+        os.kill(pid, signal.SIGCONT)
+        self.assertEqual(former.wait(60 * TIME_SCALE), 0)
+        daemon.stop()
+
     def test_stop_waits_for_the_former_ones(self):
         """Who waits for the end of the server waits for that of all its downloads."""
         daemon = self.running()

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 daemon_tests = tests/unit/test_attendant tests/unit/test_complaints tests/unit/test_descriptors \
 	tests/unit/test_error_log \
-	tests/unit/test_inherit tests/unit/test_pid_file tests/unit/test_respawn \
+	tests/unit/test_inherit tests/unit/test_liveness tests/unit/test_pid_file tests/unit/test_respawn \
 	tests/unit/test_sandbox tests/unit/test_sockets tests/unit/test_steering \
 	tests/unit/test_takeover
 check_PROGRAMS += $(daemon_tests)
@@ -29,6 +29,12 @@ tests_unit_test_inherit_SOURCES = tests/unit/test_inherit.c
 tests_unit_test_inherit_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 tests_unit_test_inherit_LDADD = src/daemon/libdaemon.a src/config/libconf.a src/log/liblog.a \
 	$(LIBSYSTEMD_LIBS) $(CHECK_LIBS)
+
+tests_unit_test_liveness_SOURCES = tests/unit/test_liveness.c
+tests_unit_test_liveness_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+tests_unit_test_liveness_LDADD = src/daemon/libdaemon.a src/server/libserver.a \
+	src/config/libconf.a src/log/liblog.a libevix.la $(LIBURING_LIBS) $(LIBSYSTEMD_LIBS) \
+	$(CHECK_LIBS)
 
 tests_unit_test_pid_file_SOURCES = tests/unit/test_pid_file.c
 tests_unit_test_pid_file_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
