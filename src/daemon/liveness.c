@@ -250,8 +250,8 @@ void liveness_note_start(struct liveness *liveness, unsigned worker,
 void liveness_note_end(struct liveness *liveness, unsigned worker, bool is_away)
 {
     struct liveness_worker *one = &liveness->workers[worker];
-    bool was_away = one->state != LIVENESS_SERVES;
-    *one = (struct liveness_worker){.state = was_away ? LIVENESS_AWAY : LIVENESS_SERVES};
+    bool stays_away = one->state != LIVENESS_SERVES && !liveness->has_left;
+    *one = (struct liveness_worker){.state = stays_away ? LIVENESS_AWAY : LIVENESS_SERVES};
     if (is_away)
         set_state(liveness, worker, LIVENESS_AWAY);
     look_soon(liveness);
@@ -267,6 +267,11 @@ void liveness_leave_sockets(struct liveness *liveness)
 {
     end_waiting(liveness);
     liveness->listening_count = 0;
+    liveness->has_left = true;
+    for (unsigned i = 0; i < liveness->options.sockets->workers; i++) {
+        if (!liveness->workers[i].is_running)
+            liveness->workers[i].state = LIVENESS_SERVES; /* nobody waits for its successor now */
+    }
 }
 
 unsigned liveness_count_away(const struct liveness *liveness)

@@ -59,6 +59,7 @@ struct liveness {
     uint64_t accepted; /* by all, at the last look */
     unsigned quiet;    /* looks since then that found nothing new */
     bool has_begun;
+    bool has_left;   /* the sockets */
     bool is_waiting; /* for the first connection */
     struct evix_timer timer;
 };

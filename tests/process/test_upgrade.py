@@ -478,6 +478,7 @@ class Alone(Site):
         former = self.upgrade(daemon)
         for client in waiting:
             self.assertEqual(client.read_response().status, 200)
+            client.close()
         for _ in range(40):
             self.assertEqual(fetch(daemon.address, "/small.bin").status, 200)
         self.assertIsNone(former.poll())

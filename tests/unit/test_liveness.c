@@ -268,6 +268,19 @@ START_TEST(one_that_died)
 }
 END_TEST
 
+START_TEST(nobody_waits_for_a_successor_without_sockets)
+{
+    begin(100);
+    liveness_note_end(&liveness, 0, true);
+    liveness_note_end(&liveness, 1, false);
+    ck_assert_str_eq(said, "0a");
+    liveness_leave_sockets(&liveness);
+    ck_assert_uint_eq(liveness_count_away(&liveness), 0);
+    memset(said, 0, sizeof(said));
+    expect_silence();
+}
+END_TEST
+
 /* Nobody is killed who is not there, and nothing is said of one of which nothing is known. */
 START_TEST(without_a_process_or_a_slot)
 {
@@ -328,6 +341,7 @@ int main(void)
     tcase_add_test(tests, one_that_was_asked_and_is_asleep);
     tcase_add_test(tests, an_order_takes_a_turn);
     tcase_add_test(tests, one_that_died);
+    tcase_add_test(tests, nobody_waits_for_a_successor_without_sockets);
     tcase_add_test(tests, without_a_process_or_a_slot);
     tcase_add_test(tests, idle);
     tcase_add_test(tests, idle_with_clients);
