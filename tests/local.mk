@@ -21,14 +21,12 @@ endif
 include tests/fuzz/local.mk
 include tests/fuzz/config.mk
 include tests/lib/local.mk
+include tests/install/local.mk
 
-# The programs made with Check, each in one process (CK_FORK=no), since valgrind is to see it all;
-# Check cannot end what hangs then, so timeout(1) does.
-VALGRIND = timeout -k 5 300 $(LIBTOOL) --mode=execute valgrind
-VALGRIND_FLAGS = --quiet --error-exitcode=99 --leak-check=full --show-leak-kinds=definite,possible \
-	--errors-for-leak-kinds=definite,possible --track-fds=no
+# The programs made with Check, each in one process.
+dist_check_SCRIPTS += tests/in_valgrind
 check-valgrind: $(check_PROGRAMS)
-	CK_FORK=no CK_TIMEOUT_MULTIPLIER=20 $(MAKE) $(AM_MAKEFLAGS) check-TESTS \
+	LIBTOOL='$(LIBTOOL)' $(MAKE) $(AM_MAKEFLAGS) check-TESTS \
 	    TESTS='$(filter $(check_PROGRAMS),$(TESTS))' \
-	    LOG_COMPILER='$(VALGRIND) $(VALGRIND_FLAGS)'
+	    LOG_COMPILER='$(SHELL) $(srcdir)/tests/in_valgrind'
 .PHONY: check-valgrind
