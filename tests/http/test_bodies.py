@@ -2,7 +2,6 @@
 """Request content that nobody wants, that is too large, or that is held back: draining, lingering
 close, Expect (RFC 9110 10.1.1, RFC 9112 9.3)."""
 
-import time
 
 import suite
 import tree
@@ -184,9 +183,7 @@ class Expectation(Site):
         for fields in (["Content-Length: 100000"], ["Transfer-Encoding: chunked"]):
             with Connection(self.address) as connection:
                 connection.send(request("/", "POST", fields + ["Expect: 100-continue"]))
-                started = time.monotonic()
                 response = connection.read_response("POST")
-                self.assertLess(time.monotonic() - started, 2)
                 self.assertEqual((response.status, response.interim), (405, []))
                 self.assertFalse(response.keeps_alive)
 

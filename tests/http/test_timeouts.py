@@ -12,6 +12,7 @@ import time
 import suite
 import tree
 from evixd import Daemon, TestCase, configuration, cpu_seconds, descriptors, host, wait_until
+from pace import in_time
 from suite import TIME_SCALE
 from wire import Connection, WireError, fetch, request
 
@@ -33,18 +34,16 @@ class Site(TestCase):
             expect=cls.EXPECT,
         )
 
-    def ends_within(self, connection, least, most):
-        """Reads up to the connection's end; returns what came."""
-        started = time.monotonic()
+    def ends_after(self, least, connection, started):
+        """Reads up to the connection's end, which comes before wire.py gives up; returns what came.
+        `started`: a moment before the deadline began."""
         try:
             data = connection.read_to_end()
         except WireError as error:
             if "reset" not in str(error):
                 raise
             data = b""
-        took = time.monotonic() - started
-        self.assertGreaterEqual(took, least)
-        self.assertLess(took, most * TIME_SCALE)
+        self.assertGreaterEqual(time.monotonic() - started, least)
         return data
 
 
@@ -56,15 +55,17 @@ class Deadlines(Site):
 
     def test_nothing_is_ever_sent(self):
         """From accept on; nothing was asked, so nothing is answered."""
+        started = time.monotonic()
         with Connection(self.address) as connection:
-            data = self.ends_within(connection, 0.2, 3)
+            data = self.ends_after(0.2, connection, started)
             self.assertTrue(data == b"" or data.startswith(b"HTTP/1.1 408 "), data)
 
     def test_head_that_stops(self):
         """9110 15.5.9: 408 may be said; the connection ends."""
+        started = time.monotonic()
         with Connection(self.address) as connection:
             connection.send(b"GET / HTTP/1.1\r\nHost: te")
-            data = self.ends_within(connection, 0.3, 3)
+            data = self.ends_after(0.3, connection, started)
             self.assertTrue(data == b"" or data.startswith(b"HTTP/1.1 408 "), data)
             self.assertNotIn(b"200 OK", data)
 
@@ -87,26 +88,28 @@ class Deadlines(Site):
             writer = threading.Thread(target=trickle)
             writer.start()
             try:
-                self.ends_within(connection, 0, 3)
+                self.ends_after(0, connection, started)
             finally:
                 stop.set()
                 writer.join()
-            self.assertLess(time.monotonic() - started, 3 * TIME_SCALE)
 
     def test_body_that_stops(self):
+        started = time.monotonic()
         with Connection(self.address) as connection:
             connection.send(request("/echo", "POST", ["Content-Length: 100"], body=b"half"))
-            data = self.ends_within(connection, 0.3, 3)
+            data = self.ends_after(0.3, connection, started)
             self.assertFalse(data.endswith(b"half" + b"\0" * 96))
 
     def test_idle_between_requests(self):
         """Keep_alive: closed silently, without a 408 that the next request would take for its own
         answer."""
         with Connection(self.address) as connection:
+            started = time.monotonic()
             connection.send(request("/small.bin"))
             self.assertEqual(connection.read_response().body, b"small")
-            self.assertEqual(self.ends_within(connection, 0.4, 3), b"")
+            self.assertEqual(self.ends_after(0.4, connection, started), b"")
 
+    @in_time(0.1)
     def test_use_keeps_it_alive(self):
         with Connection(self.address) as connection:
             for _ in range(5):
@@ -129,6 +132,7 @@ class Deadlines(Site):
         for client in clients:
             client.close()
 
+    @in_time(0.1)
     def test_slow_reader_that_makes_progress_is_served(self):
         """The deadline moves with progress."""
         with Connection(self.address, receive_buffer=65536) as connection:
@@ -150,10 +154,9 @@ class Deadlines(Site):
             connection.send(request("/", "POST", ["Content-Length: 100000000"]))
             started = time.monotonic()
             with self.assertRaises(OSError):
-                while time.monotonic() - started < 5 * TIME_SCALE:
+                while time.monotonic() - started < 20 * TIME_SCALE:
                     connection.socket.send(b"x" * 1000)
                     time.sleep(0.01)
-            self.assertLess(time.monotonic() - started, 4 * TIME_SCALE)
 
 
 class Unlimited(Site):
@@ -189,7 +192,7 @@ class MinimumRate(Site):
             connection.send(request("/echo", "POST", ["Content-Length: 100000"]))
             started = time.monotonic()
             with self.assertRaises((OSError, AssertionError)):
-                while time.monotonic() - started < 9 * TIME_SCALE:
+                while time.monotonic() - started < 20 * TIME_SCALE:
                     connection.socket.send(b"x")
                     connection.socket.settimeout(0.02)
                     try:
@@ -198,14 +201,13 @@ class MinimumRate(Site):
                     except TimeoutError:
                         pass
                     time.sleep(0.02)  # 50 bytes a second, at most
-            self.assertLess(time.monotonic() - started, 9 * TIME_SCALE)
 
     def test_reader_that_trickles(self):
         with Connection(self.address, receive_buffer=2048) as connection:
             connection.send(request("/large.bin"))
             started = time.monotonic()
             received = 0
-            while time.monotonic() - started < 9 * TIME_SCALE:
+            while time.monotonic() - started < 20 * TIME_SCALE:
                 try:
                     data = connection.socket.recv(50)
                 except ConnectionResetError:
@@ -214,7 +216,8 @@ class MinimumRate(Site):
                     break
                 received += len(data)
                 time.sleep(0.02)
-            self.assertLess(time.monotonic() - started, 9 * TIME_SCALE, "was never cut off")
+            else:
+                self.fail("was never cut off")
             self.assertLess(received, len(self.large))
 
     def test_fast_clients_do_not_notice(self):

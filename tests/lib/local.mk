@@ -3,10 +3,10 @@
 # backend and the module; so each can be run alone: `tests/http/test_ranges-poll.test [CASE...]`.
 
 DAEMON_TESTS = tests/lib/test_fuzzing-epoll.test tests/lib/test_measuring-epoll.test \
-	tests/lib/test_wire-epoll.test
+	tests/lib/test_pace-epoll.test tests/lib/test_wire-epoll.test
 EXTRA_DIST += tests/lib/browser.py tests/lib/evixd.py tests/lib/gated_fs.py tests/lib/prometheus.py tests/lib/suite.py tests/lib/tree.py tests/lib/wire.py \
 	tests/lib/test_measuring.py tests/lib/test_wire.py
-EXTRA_DIST += tests/lib/load.py tests/lib/orders.py tests/lib/rewritten.py
+EXTRA_DIST += tests/lib/load.py tests/lib/pace.py tests/lib/test_pace.py tests/lib/orders.py tests/lib/rewritten.py
 
 # What tests/http/fuzz_daemon.py is made of, and its own test.
 EXTRA_DIST += tests/lib/test_fuzzing.py \

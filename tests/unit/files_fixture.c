@@ -263,6 +263,25 @@ void place_unlink(struct place *place, const char *name)
     ck_assert_int_eq(unlink(place_path(place, name)), 0);
 }
 
+bool place_overflow_queue(struct place *place)
+{
+    static const char *const names[] = {"noise", "other-noise"};
+    FILE *file = fopen("/proc/sys/fs/inotify/max_queued_events", "r");
+    unsigned long limit = 0;
+
+    ck_assert(file != NULL && fscanf(file, "%lu", &limit) == 1);
+    fclose(file);
+    if (limit > 2000000) {
+        printf("# skipped: an overflow of inotify's queue: it holds %lu events\n", limit);
+        return false;
+    }
+    for (size_t i = 0; i < COUNT(names); i++)
+        place_write(place, names[i], "");
+    for (unsigned long i = 0; i <= limit; i++) /* the same twice in a row would be one event */
+        ck_assert_int_eq(chmod(place_path(place, names[i % 2]), i % 4 < 2 ? 0600 : 0644), 0);
+    return true;
+}
+
 static void on_done(struct lookup *lookup)
 {
     ck_assert_ptr_nonnull(lookup->result);

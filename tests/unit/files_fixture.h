@@ -63,6 +63,12 @@ void place_directory(struct place *place, const char *name);
 void place_rename(struct place *place, const char *from, const char *to);
 void place_unlink(struct place *place, const char *name);
 
+/*
+ * More changes of attributes in the root than inotify's queue holds, which is a setting of the
+ * system. False: it holds so many that a test would take minutes, and nothing was done.
+ */
+bool place_overflow_queue(struct place *place);
+
 /* A request for the path: refresh, look up, run the loop until it is answered. */
 struct representation *place_ask(struct place *place, const char *path);
 
