@@ -9,8 +9,9 @@ may, and no sooner; and each answer has its line in the access log.
 
     EVIXD_FUZZ_SECONDS=3600 EVIXD_FUZZ_SEED=7 make check TESTS=tests/http/fuzz_daemon-io_uring.test
 
-What a client does follows from the seed, its number and the connection's. EVIXD_FUZZ_CLIENTS says how
-many clients there are, EVIXD_FUZZ_FOLDER where the site, the journal and the logs are left.
+What a client does follows from the seed, its number and the connection's; so do the mode of the cache
+and, but on io_uring, how files are read. EVIXD_FUZZ_CLIENTS says how many clients there are,
+EVIXD_FUZZ_FOLDER where the site, the journal and the logs are left.
 """
 
 import json
@@ -55,7 +56,11 @@ class Fuzz(unittest.TestCase):
         os.chmod(self.folder, 0o755)
         if FOLDER is None:
             self.addCleanup(shutil.rmtree, self.folder, True)
-        self.site = Site(self.folder, "+libcrypt" in run("--version").stdout)
+        drawn = random.Random("settings/%s" % SEED)
+        cache = drawn.choice(("watch", "watch", "stat", "off"))
+        # Else files are read by threads, as where a container forbids io_uring.
+        self.io_uring = BACKEND == "io_uring" or drawn.random() < 0.5
+        self.site = Site(self.folder, "+libcrypt" in run("--version").stdout, cache)
         pool = Pool(SEED)
         self.site.make(pool)
         self.journal = Journal(self.site.journal)
@@ -63,7 +68,8 @@ class Fuzz(unittest.TestCase):
         self.files = Files(self.site, pool, self.journal, SEED)
         self.files.begin()
         self.clients = []
-        print("seed %s, %g s, %d clients" % (SEED, SECONDS, CLIENTS), flush=True)
+        print("seed %s, %g s, %d clients, cache %s, io_uring for files: %s" % (
+            SEED, SECONDS, CLIENTS, cache, self.io_uring), flush=True)
 
     def start_clients(self, daemon, ledger, until):
         for number in range(CLIENTS):
@@ -126,7 +132,7 @@ class Fuzz(unittest.TestCase):
 
     def test_answers_are_what_they_may_be(self):
         text = self.site.configuration(BACKEND, 0, 2)
-        with Daemon(config=text, workers=None, listeners=2, expect=EXPECTED) as daemon:
+        with Daemon(config=text, workers=None, listeners=2, expect=EXPECTED, io_uring=self.io_uring) as daemon:
             ledger = Ledger(self.site.access_log, TIME_SCALE)
             orders = Orders(daemon, self.site, BACKEND, self.journal, ledger, SEED)
             orders.begin()

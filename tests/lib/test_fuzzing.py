@@ -234,8 +234,10 @@ class Excused(Fuzzed):
             self.files.replace("live/0.bin")
             times.append(time.monotonic_ns())
         history.refresh()
-        versions = lambda sent, received: [
-            state.version for state in history.possible("live/0.bin", sent, received)]
+
+        def versions(sent, received):
+            return [state.version for state in history.possible("live/0.bin", sent, received)]
+
         self.assertEqual(versions(times[0], times[0]), [1])
         self.assertEqual(versions(times[1], times[2]), [2, 3])
         self.assertEqual(versions(times[0], times[3]), [1, 2, 3, 4])
@@ -250,11 +252,11 @@ ANSWER = "A 0-1-2 200 10 %d\n"
 ENTRIES = (
     ("right", RIGHT, ANSWER, None),
     ("no content", LINE % ("127.0.0.1", "0-1-2", 304, "-"), "A 0-1-2 304 0 %d\n", None),
-    ("of an answer that nobody took", RIGHT, "U 0-1-2\n", None),
-    ("no line of one that nobody answered", "", "U 0-1-2\n", None),
+    ("of an answer that was not taken", RIGHT, "U 0-1-2\n", None),
+    ("no line of one without an answer", "", "U 0-1-2\n", None),
     ("missing", "", ANSWER, "no line for 0-1-2"),
     ("twice", RIGHT * 2, ANSWER, "a second line"),
-    ("twice, of an answer that nobody took", RIGHT * 2, "U 0-1-2\n", "a second line"),
+    ("twice, of an answer that was not taken", RIGHT * 2, "U 0-1-2\n", "a second line"),
     ("torn", RIGHT + RIGHT[:30], ANSWER, "torn"),
     ("malformed", RIGHT[5:40] + "\n" + RIGHT, ANSWER, "malformed"),
     ("glued", RIGHT[:-1] + RIGHT, ANSWER, "malformed"),

@@ -127,6 +127,8 @@ class Conversation:
 
     def __init__(self, client, drawn, number):
         self.client, self.random, self.number = client, drawn, number
+        # Another one for the pieces, since how long a request is may depend on answers.
+        self.cuts = random.Random(drawn.random())
         self.pump = None
         self.requests = []  # all of them
         self.answered = 0
@@ -165,15 +167,17 @@ class Conversation:
 
     def draw(self):
         """Some requests, the last of which may have to be the connection's last one."""
-        random, client = self.random, self.client
-        count = random.randrange(1, 5) if random.random() < 0.7 else random.randrange(5, 21)
+        client = self.client
+        count = self.random.randrange(1, 5) if self.random.random() < 0.7 else self.random.randrange(5, 21)
         weights = [KINDS[kind][0] for kind in client.kinds]
         made = []
         for _ in range(count):
-            kind = random.choices(client.kinds, weights)[0]
+            kind = self.random.choices(client.kinds, weights)[0]
             number = len(self.requests) + len(made) + 1
             ident = "%d-%d-%d" % (client.number, self.number, number)
-            request = KINDS[kind][1](random, ident, client.tags)
+            # Its own, since what is drawn may depend on what answers have told.
+            drawn = random.Random("%s/%s" % (client.seed, ident))
+            request = KINDS[kind][1](drawn, ident, client.tags)
             request.kind = kind
             if self.is_slow and self.is_heavy(request):
                 request = self.small_one(number)
@@ -203,7 +207,7 @@ class Conversation:
 
     def cut(self, data):
         """The steps that send the bytes, cut anywhere."""
-        random = self.random
+        random = self.cuts
         cuts = sorted(random.randrange(len(data) + 1) for _ in range(random.choice((0, 0, 0, 1, 2, 5))))
         steps, at = [], 0
         for cut in cuts + [len(data)]:
@@ -229,13 +233,13 @@ class Conversation:
         if is_last:
             steps += self.plan_end(requests[-1])
         if self.end == "reset" and is_last:
-            at = self.random.randrange(len(steps) + 1)
-            steps[at:] = [("wait", self.random.choice((0, 0.0002, 0.002, 0.02))), ("reset",)]
+            at = self.cuts.randrange(len(steps) + 1)
+            steps[at:] = [("wait", self.cuts.choice((0, 0.0002, 0.002, 0.02))), ("reset",)]
         self.pump.plan.extend(steps)
 
     def plan_end(self, last):
         """What comes behind the last request."""
-        random = self.random
+        random = self.cuts
         pause = ("wait", random.choice((0, 0, 0.0003, 0.003)))
         if self.end == "half-close":
             return [pause, ("half-close",)]
@@ -298,7 +302,7 @@ class Conversation:
         try:
             rest = self.pump.read_to_end()
         except Cut as cut:
-            # Who sends behind its last request may be told so by a reset: what it waited for is here.
+            # A client that sends behind its last request may be told so by a reset: all answers are here.
             if cut.kind == "reset" and self.end == "more":
                 return
             raise

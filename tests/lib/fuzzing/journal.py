@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """What happened when: the one process that changes things writes it down, the clients read it.
 
-A line is written before a change begins, and another one when it is done. So who has seen a change
-finds its beginning in the journal, and what is done before a request is sent must be seen by it.
-Times are of CLOCK_MONOTONIC, which all processes share, in nanoseconds.
+A line is written before a change begins, and another one when it is done. So a client that has seen
+a change finds its beginning in the journal, and a change that is done before a request is sent must
+be seen by that request. Times are of CLOCK_MONOTONIC, which all processes share, in nanoseconds.
 """
 
 import json

@@ -166,7 +166,7 @@ class Orders:
         self.ledger.follow()
 
     def kill(self):
-        """Kills a worker: stopped first, so that nobody comes to it between the look and its death."""
+        """Kills a worker. It is stopped first: it accepts none between the look and its death."""
         pids = children(self.daemon.process.pid)
         if self.reload is not None or not pids:
             return

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What is in a version of a file: every process can tell, nobody has to keep it."""
+"""What is in a version of a file: every process can compute it, none has to keep it."""
 
 import random
 import zlib

@@ -32,8 +32,9 @@ USERS = b"alice:$2y$04$KBCwKxOzLha2MUDgW0PjXe/hE/UCO9qF89dOydoHjSwxcHev5LRn.\n"
 class Site:
     """What of the site is where. `folder` is the fuzzer's own."""
 
-    def __init__(self, folder, has_users=True):
+    def __init__(self, folder, has_users=True, cache="watch"):
         self.folder = folder
+        self.cache = cache
         self.root = os.path.join(folder, "root")
         self.spare = os.path.join(folder, "spare")  # the same file system, and not served
         self.access_log = os.path.join(folder, "access.log")
@@ -77,7 +78,7 @@ class Site:
             listen=[{"address": "127.0.0.1:%d" % ports[0]},
                     {"address": "127.0.0.1:%d" % ports[1], "protocol": "echo"}],
             error_log={"target": "stderr", "level": "notice"},
-            files={"small": SMALL},
+            files={"small": SMALL, "cache": self.cache},
             timeouts={"shutdown": 120},
             hosts=[host(self.root, *self.locations(number), access_log={"target": self.access_log})],
         )
