@@ -134,6 +134,7 @@ class Fuzz(unittest.TestCase):
         text = self.site.configuration(BACKEND, 0, 2)
         with Daemon(config=text, workers=None, listeners=2, expect=EXPECTED, io_uring=self.io_uring) as daemon:
             ledger = Ledger(self.site.access_log, TIME_SCALE)
+            self.addCleanup(ledger.close)
             orders = Orders(daemon, self.site, BACKEND, self.journal, ledger, SEED)
             orders.begin()
             until = time.monotonic() + SECONDS
@@ -142,11 +143,13 @@ class Fuzz(unittest.TestCase):
             counts, said = self.collect()
             orders.finish()
             print("%s; %d changes; %s" % (counts, self.files.count, orders.counts))
-            self.assertFalse(said, "\n".join(said) + "\n\nthe daemon's log:\n" + daemon.log.text())
+            if said:
+                self.fail("\n".join(said) + "\n\nthe daemon's log:\n" + daemon.log.text())
             self.check_resources(daemon)
         ledger.finish()
         print(ledger.counts)
-        self.assertFalse(ledger.faults, "\n".join(ledger.faults[:20]))
+        if ledger.faults:
+            self.fail("seed %s: %s" % (SEED, "\n".join(ledger.faults[:20])))
         self.assertGreaterEqual(counts["connections"], CLIENTS)
 
 

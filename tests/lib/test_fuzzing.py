@@ -276,6 +276,7 @@ class Audited(unittest.TestCase):
         with open(self.log, "wb"):
             pass
         self.ledger = Ledger(self.log)
+        self.addCleanup(self.ledger.close)
         self.ledger.add_client(os.path.join(self.folder, "client"))
 
     def write(self, name, text):

@@ -196,7 +196,11 @@ class Conversation:
     def needs_another(self, made):
         """A client with a small window that sends behind its only request may lose a short answer:
         it must not send more, and the daemon waits for those that do where the answer is long."""
-        return self.end == "more" and self.buffer is not None and not self.requests and len(made) == 1
+        return self.sends_behind() and self.buffer is not None and not self.requests and len(made) == 1
+
+    def sends_behind(self):
+        """Whether it sends more behind its last request, which may have said that it does not."""
+        return self.end in ("more", "half a request")
 
     @staticmethod
     def is_heavy(request):
@@ -303,7 +307,7 @@ class Conversation:
             rest = self.pump.read_to_end()
         except Cut as cut:
             # A client that sends behind its last request may be told so by a reset: all answers are here.
-            if cut.kind == "reset" and self.end == "more":
+            if cut.kind == "reset" and self.sends_behind() and self.requests[-1].closes:
                 return
             raise
         if rest:

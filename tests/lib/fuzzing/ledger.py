@@ -168,5 +168,8 @@ class Ledger:
         self.forget(now, now + 1)
         for tail in self.logs:
             self.leave(tail)
-        for tail in self.clients:
+        self.logs = []
+
+    def close(self):
+        for tail in [*self.logs, *self.clients]:
             tail.close()
