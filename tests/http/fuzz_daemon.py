@@ -46,6 +46,7 @@ MOST_MEMORY = 700 << 20
 EXPECTED = (
     r"ended early",  # a file was truncated
     r"was ended by signal 9",  # a worker was killed
+    r"has not responded for a second",  # or had no CPU, on a machine that is busy
 )
 
 
