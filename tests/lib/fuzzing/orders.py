@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Changes files and gives orders to the daemon, and writes down what it does before and after."""
 
+import contextlib
 import os
 import random
 import re
@@ -108,8 +109,12 @@ def client_ports(pid):
 
 
 def state_of(pid):
-    with open("/proc/%d/stat" % pid, encoding="latin-1") as file:
-        return file.read().rpartition(")")[2].split()[0]
+    """Of a process: T is stopped, Z has ended, X is not there any more."""
+    try:
+        with open("/proc/%d/stat" % pid, encoding="latin-1") as file:
+            return file.read().rpartition(")")[2].split()[0]
+    except (FileNotFoundError, ProcessLookupError):
+        return "X"
 
 
 class Orders:
@@ -171,8 +176,11 @@ class Orders:
         if self.reload is not None or not pids:
             return
         pid = self.random.choice(sorted(pids))
-        os.kill(pid, signal.SIGSTOP)
-        wait_until(lambda: state_of(pid) in "TZ", "the worker stands")
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGSTOP)
+        wait_until(lambda: state_of(pid) in "TZX", "the worker stands")
+        if state_of(pid) != "T":
+            return  # of a former configuration, it has just ended by itself
         self.ledger.kill(time.monotonic_ns())
         change = self.journal.begin(order="KILL", ports=client_ports(pid))
         self.counts["KILL"] += 1
