@@ -13,6 +13,8 @@ IDENT = re.compile(rb"[?&]id=(\d+-\d+-\d+)")
 
 # Lines are written a second late at most; what is missing after this is lost.
 LATE_NS = 20 * 10**9
+# As many files are looked at: more seconds than that.
+KEPT_LOGS = 20
 # What a worker had not yet written when it was killed is lost with it.
 BUFFERED_NS = int(2.5 * 10**9)
 
@@ -68,11 +70,11 @@ class Ledger:
         os.rename(self.log, "%s.%d" % (self.log, self.number))
 
     def follow(self):
-        """The new file is there. The one before the last has been left by all."""
+        """The new file is there. Workers without CPU still write to former ones for a while."""
         self.logs.append(Tail(self.log))
-        if len(self.logs) > 3:
+        if len(self.logs) > KEPT_LOGS:
             self.leave(self.logs.pop(0))
-            os.unlink("%s.%d" % (self.log, self.number - 2))
+            os.unlink("%s.%d" % (self.log, self.number - KEPT_LOGS + 1))
 
     def leave(self, tail):
         self.read(tail)
