@@ -207,21 +207,26 @@ void exchange_fail_plainly(struct exchange *exchange, int status, const char *re
                                });
 }
 
+/* Without memory for the path nothing was copied: a second call tries again. */
 bool exchange_defer(struct exchange *exchange)
 {
     if (exchange->request_copy != NULL)
         return true;
-    exchange->request_copy = http_request_clone(exchange->request);
-    if (exchange->request_copy == NULL)
-        return false;
-    exchange->request = exchange->request_copy;
     if (exchange->path.data != NULL) {
         exchange->path_copy = malloc(exchange->path.length + 1);
         if (exchange->path_copy == NULL)
             return false;
         memcpy(exchange->path_copy, exchange->path.data, exchange->path.length + 1);
-        exchange->path.data = exchange->path_copy;
     }
+    exchange->request_copy = http_request_clone(exchange->request);
+    if (exchange->request_copy == NULL) {
+        free(exchange->path_copy);
+        exchange->path_copy = NULL;
+        return false;
+    }
+    exchange->request = exchange->request_copy;
+    if (exchange->path_copy != NULL)
+        exchange->path.data = exchange->path_copy;
     return true;
 }
 

@@ -207,7 +207,8 @@ static void start(struct exchange *exchange)
         return;
     }
     start_content(exchange);
-    if (exchange->request->body == HTTP_BODY_NONE && exchange->status == 0)
+    /* Else it was refused, and `state` may be an error page's by now. */
+    if (exchange->wants_content && exchange->request->body == HTTP_BODY_NONE)
         content_end(exchange);
 }
 
