@@ -98,11 +98,43 @@ static void refuse_rest(struct connection *connection, struct exchange *exchange
     connection->is_refused = true;
 }
 
-/* How the request's content arrives, and whether it may at all. 0 or the status to answer. */
-static int frame_content(struct exchange *exchange)
+/*
+ * The chunks that came with their head, looked at before anything is answered: a handler that wants
+ * no content answers at once, and what is malformed shall have no 200. The decoder is a copy, since
+ * the chunks are given to the handler after that.
+ */
+static int check_chunks(const struct exchange *exchange, struct http_text content,
+                        const char **reason)
+{
+    uint64_t most = exchange->worker->config->limits.body_bytes;
+    enum http_chunked_outcome outcome = HTTP_CHUNKED_DATA;
+    struct http_chunked chunked = exchange->chunked;
+    struct http_text piece;
+    size_t consumed;
+
+    while (content.length != 0 && outcome == HTTP_CHUNKED_DATA) {
+        outcome = http_chunked_decode(&chunked, content.data, content.length, &consumed, &piece);
+        if (outcome == HTTP_CHUNKED_BAD) {
+            *reason = chunked.reason;
+            return chunked.status;
+        }
+        if (http_chunked_announced(&chunked) > most)
+            return 413;
+        content.data += consumed;
+        content.length -= consumed;
+    }
+    return 0;
+}
+
+/*
+ * How the request's content arrives, and whether it may at all, by what has come of it (`content`,
+ * and whatever follows it). 0 or the status to answer, with its reason.
+ */
+static int frame_content(struct exchange *exchange, struct http_text content, const char **reason)
 {
     const struct http_request *request = exchange->request;
 
+    *reason = "the content is longer than limits.body";
     switch (request->body) {
     case HTTP_BODY_NONE:
         exchange->is_received = true;
@@ -116,7 +148,7 @@ static int frame_content(struct exchange *exchange)
     case HTTP_BODY_CHUNKED:
         exchange->content_framing = CONTENT_CHUNKED;
         http_chunked_init(&exchange->chunked);
-        break;
+        return check_chunks(exchange, content, reason);
     }
     return 0;
 }
@@ -142,26 +174,28 @@ void http1_handle(struct exchange *exchange)
 }
 
 static void begin(struct connection *connection, struct exchange *exchange, int status,
-                  bool content_follows)
+                  struct http_text content)
 {
     struct worker *worker = connection->worker;
     const struct http_request *request = exchange->request;
     const char *reason = request->reason != NULL ? request->reason : "malformed request";
+    bool is_understood = status == 0 || status == 417 || status == 501;
 
     exchange->number = connection->request_count++;
     exchange->is_head = request->method == HTTP_METHOD_HEAD;
     if (status == 0) {
         exchange->close = connection->is_waived = !request->keep_alive;
-        status = frame_content(exchange);
-        reason = "the content is longer than limits.body";
-    } else if ((status == 501 || status == 417) && request->keep_alive) {
-        (void)frame_content(exchange);
+        status = frame_content(exchange, content, &reason);
+    } else if (is_understood && request->keep_alive) {
+        const char *ignored;
+
+        (void)frame_content(exchange, (struct http_text){0}, &ignored);
         exchange_refuse(exchange, worker->path_memory, worker->path_capacity, status, reason);
         return;
     }
     if (status != 0) {
         refuse_rest(connection, exchange);
-        if (status == 413 || status == 417 || status == 501) /* decided last of all */
+        if (is_understood) /* decided last of all */
             exchange_refuse(exchange, worker->path_memory, worker->path_capacity, status, reason);
         else
             exchange_fail(exchange, status, reason);
@@ -169,7 +203,7 @@ static void begin(struct connection *connection, struct exchange *exchange, int 
     }
     exchange_start(exchange, worker->path_memory, worker->path_capacity);
     if (!connection->is_closing)
-        meet_expectation(exchange, content_follows);
+        meet_expectation(exchange, content.length != 0);
 }
 
 static size_t take_head(struct connection *connection, const char *data, size_t length)
@@ -199,7 +233,8 @@ static size_t take_head(struct connection *connection, const char *data, size_t 
         http_head_parse(data, head, &worker->http_limits, worker->header_cache, &worker->request);
     if (status != 0)
         worker->request.reason = "the head is longer than limits allow";
-    begin(connection, exchange, status != 0 ? status : parsed, head < length);
+    begin(connection, exchange, status != 0 ? status : parsed,
+          (struct http_text){data + head, length - head});
     return head;
 }
 
