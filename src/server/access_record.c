@@ -24,16 +24,15 @@ static struct access_log *log_of(const struct exchange *exchange)
     return host != NULL && access_log_is_on(host->access_log) ? host->access_log : NULL;
 }
 
-static bool give_up(struct exchange *exchange)
+static bool give_up(void)
 {
     log_event(LOG_LEVEL_ERROR, "no memory to log a request: connection closed");
-    connection_abort(exchange->carrier);
     return false;
 }
 
 bool access_record_keep(struct exchange *exchange)
 {
-    return log_of(exchange) == NULL || exchange_defer(exchange) || give_up(exchange);
+    return log_of(exchange) == NULL || exchange_defer(exchange) || give_up();
 }
 
 bool access_record_keep_head(struct exchange *exchange, const char *head, size_t length)
@@ -44,7 +43,7 @@ bool access_record_keep_head(struct exchange *exchange, const char *head, size_t
         return true;
     exchange->head_copy = malloc(length);
     if (exchange->head_copy == NULL)
-        return give_up(exchange);
+        return give_up();
     memcpy(exchange->head_copy, head, length);
     return true;
 }

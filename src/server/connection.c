@@ -14,6 +14,7 @@
 
 #include "log/log.h"
 #include "server/http1.h"
+#include "server/rate.h"
 #include "server/worker_state.h"
 
 /* An idle connection costs the process 400 bytes at most, with what its block has besides. */
@@ -79,7 +80,7 @@ const char *connection_peer(struct connection *connection, char out[CONNECTION_P
     if (!connection->worker->wants_address)
         learn_address(connection, connection->transport.socket.fd);
     if (IN6_IS_ADDR_UNSPECIFIED(address))
-        return "unix:";
+        return connection->local_port == 0 ? "unix:" : "-";
     /* A client of IPv4 that came in by a dual-stack socket is known by its IPv4 address. */
     if (IN6_IS_ADDR_V4MAPPED(address))
         return inet_ntop(AF_INET, address->s6_addr + 12, out, CONNECTION_PEER_BYTES);
@@ -175,7 +176,7 @@ static void end(struct connection *connection)
     bool may_send = !connection->is_waived || connection->exceeds_window;
     bool is_unread = connection->is_refused || connection->input_length != 0 || may_send;
 
-    if (connection->input_ended) {
+    if (connection->input_ended || retire_linger_ms(connection->worker) == 0) {
         close_now(connection);
         return;
     }
@@ -221,18 +222,37 @@ bool connection_is_busy(const struct connection *connection)
            connection->is_sending_file || connection->output != NULL;
 }
 
+static bool is_sending(const struct connection *connection)
+{
+    return connection->sending != NULL || connection->is_sending_file;
+}
+
+/*
+ * Content that is sent back is measured as such, or the wait would begin anew with each byte that
+ * goes the other way; but not while the client keeps us from taking it, for it does not take what
+ * came of it. Content that no handler wants is read when there is an answer, and that comes first.
+ */
+static bool owes_content(const struct connection *connection)
+{
+    const struct exchange *exchange = connection->exchange;
+
+    if (!http1_awaits_content(connection))
+        return false;
+    if (exchange->wants_content)
+        return connection->input_length == 0 || !is_sending(connection);
+    return exchange->status != 0 && !is_sending(connection);
+}
+
 static enum connection_wait wait_of(const struct connection *connection)
 {
     if (connection->is_lingering)
         return WAIT_LINGER;
-    /* Whoever owes content that is sent back is measured by that, or it would begin anew with each
-       byte that goes the other way. */
-    if (http1_awaits_content(connection) && connection->exchange->wants_content)
+    if (owes_content(connection))
         return WAIT_CONTENT;
-    if (connection->sending != NULL || connection->is_sending_file)
+    if (is_sending(connection))
         return WAIT_SEND;
     if (connection->exchange != NULL)
-        return http1_awaits_content(connection) ? WAIT_CONTENT : WAIT_NOTHING;
+        return WAIT_NOTHING;
     if (connection->input_length != 0 || connection->request_count == 0)
         return WAIT_HEAD;
     return WAIT_KEEP_ALIVE;
@@ -252,8 +272,7 @@ static uint64_t timeout_of(const struct connection *connection)
     case WAIT_SEND:
         return timeouts->send_ms;
     case WAIT_LINGER:
-        return connection->worker->is_stopping ? retire_linger_ms(connection->worker)
-                                               : timeouts->linger_ms;
+        return retire_linger_ms(connection->worker);
     case WAIT_NOTHING:
         break;
     }
@@ -269,69 +288,158 @@ static void set_wait(struct connection *connection, enum connection_wait wait)
     connection->wait = wait;
 }
 
-/* Sets the deadline if its reason has changed, or something has left and the wait begins anew. */
-static void update_deadline(struct connection *connection, bool anew)
-{
-    enum connection_wait wait = wait_of(connection);
-
-    if (wait == connection->wait && (!anew || wait == WAIT_CONTENT))
-        return;
-    set_wait(connection, wait);
-    connection->progress_mark = UINT64_MAX;
-    if (connection->worker->is_stopping && is_idle(connection))
-        wait_for_last(connection);
-    else
-        deadline_move(&connection->deadline, evix_now_ms(connection->worker->loop),
-                      timeout_of(connection));
-    if (wait == WAIT_CONTENT)
-        connection->progress_mark = connection->exchange->content_bytes;
-}
-
-static uint64_t progress(const struct connection *connection)
-{
-    uint64_t bytes;
-
-    if (connection->wait == WAIT_CONTENT)
-        return connection->exchange->content_bytes;
-    bytes = transport_acknowledged(&connection->transport);
-    if (bytes == 0 && connection->sending != NULL)
-        bytes = evix_op_progress(&connection->sending->op);
-    else if (bytes == 0)
-        bytes = evix_op_progress(&connection->exchange->file_op);
-    return bytes;
-}
-
-/* A slow client may take its time as long as it moves enough; then the wait begins anew. */
-static bool moves_enough(struct connection *connection, bool was_measured)
-{
-    uint64_t rate = connection->worker->config->limits.min_rate;
-    uint64_t least = rate * timeout_of(connection) / 1000;
-    uint64_t now = progress(connection);
-    uint64_t moved = now - connection->progress_mark;
-
-    if (was_measured && (moved == 0 || moved < least))
-        return false;
-    deadline_move(&connection->deadline, evix_now_ms(connection->worker->loop),
-                  timeout_of(connection));
-    connection->progress_mark = now;
-    return true;
-}
-
-/* No request has come to a worker that ends. */
-static void end_idle(struct connection *connection)
-{
-    if (connection->worker->retire.is_finishing)
-        close_now(connection);
-    else
-        end(connection);
-    if (!connection->is_closing)
-        update_deadline(connection, false);
-}
-
 static void wait_anew(struct connection *connection)
 {
     deadline_start(&connection->deadline, timeout_of(connection),
                    connection->worker->deadline_tick_ms);
+}
+
+/* Time that was bought and not used is worth as much when more is sent: its bytes count again. */
+static void refund(struct connection *connection, uint64_t now_ms)
+{
+    const struct config *config = connection->worker->config;
+    uint64_t granted_ms = now_ms + config->timeouts.send_ms;
+
+    if (config->timeouts.send_ms == 0 || connection->deadline.due_ms <= granted_ms)
+        return;
+    uint64_t bytes = (connection->deadline.due_ms - granted_ms) * config->limits.min_rate / 1000;
+    connection->progress_mark -=
+        bytes < connection->progress_mark ? bytes : connection->progress_mark;
+}
+
+/* From now on, it has so long for what it waits for. */
+static void begin_wait(struct connection *connection, enum connection_wait wait)
+{
+    uint64_t now_ms = evix_now_ms(connection->worker->loop);
+
+    if (connection->wait == WAIT_SEND)
+        refund(connection, now_ms);
+    set_wait(connection, wait);
+    deadline_move(&connection->deadline, now_ms, timeout_of(connection));
+    if (wait == WAIT_CONTENT && connection->exchange->content_paid_ms < connection->deadline.due_ms)
+        connection->exchange->content_paid_ms = connection->deadline.due_ms;
+}
+
+/* Sets the deadline if its reason has changed. */
+static void update_deadline(struct connection *connection)
+{
+    enum connection_wait wait = wait_of(connection);
+
+    if (wait == connection->wait)
+        return;
+    begin_wait(connection, wait);
+    if (connection->worker->is_stopping && is_idle(connection))
+        wait_for_last(connection);
+    else if (connection->worker->retire.is_finishing && wait == WAIT_LINGER)
+        wait_anew(connection); /* for less than a tick, maybe */
+}
+
+/* What the client has taken since this was asked last. Without TCP: what the kernel has. */
+static uint64_t take_progress(struct connection *connection)
+{
+    uint64_t before = connection->progress_mark;
+    uint32_t sent = connection->sent_bytes;
+
+    if (transport_acknowledged(&connection->transport, &connection->progress_mark))
+        return connection->progress_mark - before;
+    if (connection->sending != NULL)
+        sent += (uint32_t)evix_op_progress(&connection->sending->op);
+    else if (connection->is_sending_file)
+        sent += (uint32_t)evix_op_progress(&connection->exchange->file_op);
+    connection->progress_mark = sent;
+    return sent - (uint32_t)before;
+}
+
+/* Whether what the client takes of its response, however slowly, is enough to go on. */
+static bool takes_enough(struct connection *connection)
+{
+    const struct worker *worker = connection->worker;
+    uint64_t now_ms = evix_now_ms(worker->loop);
+    uint64_t moved = take_progress(connection);
+
+    connection->deadline.due_ms =
+        rate_due_ms(connection->deadline.due_ms, now_ms, moved, worker->config->timeouts.send_ms,
+                    worker->config->limits.min_rate);
+    return connection->deadline.due_ms > now_ms;
+}
+
+/* The same of its content, which we see as it comes: so that it stands still is seen, too. */
+static bool brings_enough(struct connection *connection)
+{
+    const struct worker *worker = connection->worker;
+    struct exchange *exchange = connection->exchange;
+    uint64_t *paid_ms = &exchange->content_paid_ms, *due_ms = &connection->deadline.due_ms;
+    uint64_t now_ms = evix_now_ms(worker->loop);
+    uint64_t timeout_ms = worker->config->timeouts.body_ms;
+    uint64_t moved = exchange->content_bytes - exchange->content_mark;
+
+    if (moved == 0)
+        return false;
+    exchange->content_mark = exchange->content_bytes;
+    if (*paid_ms < *due_ms) /* it was put off */
+        *paid_ms = *due_ms;
+    *paid_ms = rate_due_ms(*paid_ms, now_ms, moved, timeout_ms, worker->config->limits.min_rate);
+    *due_ms = *paid_ms < now_ms + timeout_ms ? *paid_ms : now_ms + timeout_ms;
+    return *paid_ms > now_ms;
+}
+
+/* The linger is for a client that has everything; until then it is measured as any that reads. */
+static bool lingers_on(struct connection *connection)
+{
+    if (connection->wait == WAIT_LINGER && !transport_is_delivered(&connection->transport)) {
+        begin_wait(connection, WAIT_SEND);
+        return true;
+    }
+    return connection->wait == WAIT_SEND && takes_enough(connection);
+}
+
+/* Its time is over. Whether it gets more. */
+static bool may_go_on(struct connection *connection)
+{
+    if (connection->is_lingering)
+        return lingers_on(connection);
+    if (connection->wait == WAIT_SEND)
+        return takes_enough(connection);
+    return connection->wait == WAIT_CONTENT && brings_enough(connection);
+}
+
+/* No request has come: to a worker that ends, or in time. */
+static void end_idle(struct connection *connection)
+{
+    bool is_retired = connection->worker->is_stopping && !connection->worker->retire.is_finishing;
+
+    /* A retired worker has the time to wait for the client to see the end. */
+    if (!is_retired && transport_is_delivered(&connection->transport))
+        close_now(connection);
+    else
+        end(connection);
+    if (!connection->is_closing)
+        update_deadline(connection);
+}
+
+/* What was waited for has not come. */
+static void time_out(struct connection *connection)
+{
+    uint64_t tick_ms = connection->worker->deadline_tick_ms;
+
+    counters_add(&connection->worker->slot->data.timeouts[connection->wait], 1);
+    if (connection->wait == WAIT_SEND) {
+        char peer[CONNECTION_PEER_BYTES];
+
+        log_event(LOG_LEVEL_INFO, "%s takes its response too slowly: cut off",
+                  connection_peer(connection, peer));
+        transport_reset(&connection->transport);
+        close_now(connection);
+        return;
+    }
+    deadline_start(&connection->deadline, 0, tick_ms);
+    if (connection->wait == WAIT_KEEP_ALIVE ||
+        (connection->worker->is_stopping && is_idle(connection)))
+        end_idle(connection);
+    else if (connection->wait == WAIT_HEAD || connection->wait == WAIT_CONTENT)
+        http1_time_out(connection);
+    else
+        close_now(connection);
 }
 
 static void on_deadline(struct evix_timer *timer)
@@ -339,39 +447,21 @@ static void on_deadline(struct evix_timer *timer)
     struct deadline *deadline = EVIX_CONTAINER_OF(timer, struct deadline, timer);
     struct connection *connection = EVIX_CONTAINER_OF(deadline, struct connection, deadline);
     uint64_t tick_ms = connection->worker->deadline_tick_ms;
-    bool is_measured = connection->wait == WAIT_SEND || connection->wait == WAIT_CONTENT;
 
-    /* How far the client is costs a system call, so it is first asked when a tick passes. */
-    bool was_measured = connection->progress_mark != UINT64_MAX;
-    if (connection->wait == WAIT_SEND && !was_measured)
-        connection->progress_mark = progress(connection);
+    if (connection->is_lingering && connection->wait == WAIT_SEND) {
+        if (transport_is_delivered(&connection->transport))
+            begin_wait(connection, WAIT_LINGER);
+        if (tick_ms > retire_linger_ms(connection->worker))
+            tick_ms = retire_linger_ms(connection->worker);
+    }
     if (!deadline_passed(deadline, tick_ms))
         return;
-    if (is_measured && moves_enough(connection, was_measured)) {
+    if (may_go_on(connection))
         (void)deadline_passed(deadline, tick_ms);
-        return;
-    }
-    if (is_idle(connection) && transport_has_unread(&connection->transport)) {
-        /* A request has come, but not its turn yet. */
-        wait_anew(connection);
-        return;
-    }
-    counters_add(&connection->worker->slot->data.timeouts[connection->wait], 1);
-    if (connection->worker->is_stopping && is_idle(connection)) {
-        deadline_start(deadline, 0, tick_ms);
-        end_idle(connection);
-    } else if (connection->wait == WAIT_SEND) {
-        char peer[CONNECTION_PEER_BYTES];
-
-        log_event(LOG_LEVEL_INFO, "%s takes its response too slowly: cut off",
-                  connection_peer(connection, peer));
-        connection_abort(connection);
-    } else if (connection->wait == WAIT_HEAD || connection->wait == WAIT_CONTENT) {
-        deadline_start(deadline, 0, tick_ms);
-        http1_time_out(connection);
-    } else {
-        close_now(connection);
-    }
+    else if (is_idle(connection) && transport_has_unread(&connection->transport))
+        wait_anew(connection); /* a request has come, but not its turn yet */
+    else
+        time_out(connection);
 }
 
 /* ---- input ------------------------------------------------------------------------------- */
@@ -426,7 +516,7 @@ static void take_input(struct connection *connection)
 /* Something is being sent, or about to be. */
 static bool is_leaving(const struct connection *connection)
 {
-    return connection->sending != NULL || connection->is_sending_file || connection->output != NULL;
+    return is_sending(connection) || connection->output != NULL;
 }
 
 /* No request follows what is under way. */
@@ -454,7 +544,7 @@ static bool wants_input(const struct connection *connection)
            !(connection->input_length != 0 && connection_is_busy(connection));
 }
 
-static void settle(struct connection *connection, bool anew)
+static void settle(struct connection *connection)
 {
     if (connection->is_closing)
         return;
@@ -475,14 +565,14 @@ static void settle(struct connection *connection, bool anew)
         transport_pause(&connection->transport);
     else if (!connection->input_ended)
         transport_receive(&connection->transport);
-    update_deadline(connection, anew);
+    update_deadline(connection);
 }
 
 /*
  * Sends what there is, takes what input it can, sends what came of that. What handlers and bodies
  * report meanwhile does not begin it anew: there is always another look before the end.
  */
-static void run(struct connection *connection, bool anew)
+static void run(struct connection *connection)
 {
     connection->is_running = true;
     http1_send(connection);
@@ -491,13 +581,13 @@ static void run(struct connection *connection, bool anew)
         http1_send(connection);
     }
     connection->is_running = false;
-    settle(connection, anew);
+    settle(connection);
 }
 
 void connection_proceed(struct connection *connection)
 {
     if (!connection->is_running && !connection->is_closing)
-        run(connection, false);
+        run(connection);
 }
 
 static void on_input_end(struct connection *connection)
@@ -506,7 +596,7 @@ static void on_input_end(struct connection *connection)
     if (connection->is_lingering)
         close_now(connection);
     else
-        settle(connection, false);
+        settle(connection);
 }
 
 static void on_received(struct transport *transport, const char *data, ssize_t length)
@@ -534,8 +624,21 @@ static void on_received(struct transport *transport, const char *data, ssize_t l
     if (connection->input_length == 0)
         taken = http1_take(connection, data, (size_t)length);
     if (!keep_input(connection, data + taken, (size_t)length - taken))
+        http1_give_up(connection);
+    run(connection);
+}
+
+/* Either side of sendfile(2) may have failed: the socket, if it has no peer any more. */
+static void send_failed(struct connection *connection, int error)
+{
+    if (!connection->is_sending_file || error == -EPIPE || error == -ECONNRESET ||
+        !transport_has_peer(&connection->transport)) {
         close_now(connection);
-    run(connection, false);
+        return;
+    }
+    connection->is_running = true;
+    http1_piece_failed(connection, error);
+    run(connection);
 }
 
 static void on_sent(struct transport *transport, ssize_t result)
@@ -544,16 +647,17 @@ static void on_sent(struct transport *transport, ssize_t result)
 
     if (connection->is_closing)
         return;
+    worker_note_turn(connection->worker);
     if (result < 0) {
-        close_now(connection);
+        send_failed(connection, (int)result);
         return;
     }
-    worker_note_turn(connection->worker);
     counters_add(&connection->worker->slot->data.counts[COUNTER_SENT], (uint64_t)result);
+    connection->sent_bytes += (uint32_t)result;
     connection->exceeds_window |= result > INITIAL_WINDOW_BYTES || connection->request_count > 1;
     connection->is_running = true;
     http1_sent(connection, (uint64_t)result);
-    run(connection, true);
+    run(connection);
 }
 
 static const struct transport_events events = {

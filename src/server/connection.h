@@ -33,7 +33,8 @@ struct connection {
     struct output *output;     /* being gathered; NULL: nothing */
     struct output *sending;    /* on its way; NULL: nothing */
 
-    uint64_t progress_mark; /* the progress when the deadline was set; UINT64_MAX: not known */
+    uint64_t progress_mark; /* what the client has taken, when it was asked last; of what was sent
+                               since the connection's beginning */
     uint32_t request_count;
     uint8_t wait; /* enum connection_wait */
     bool is_sending_file : 1;
@@ -48,6 +49,7 @@ struct connection {
     bool is_counted : 1;     /* in the limit of its address */
     uint16_t local_port;     /* of the listener; 0: none */
     struct in6_addr address; /* IPv4 mapped; all zero: not known, or a Unix socket */
+    uint32_t sent_bytes;     /* that the kernel took, modulo 2^32 */
 };
 
 /* Takes over an accepted descriptor; closes it if the connection can't be had. */
@@ -71,7 +73,10 @@ bool connection_is_busy(const struct connection *connection);
  */
 bool connection_is_ending(const struct connection *connection);
 
-/* The client's address as text: IPv4 as such, "unix:" for a Unix socket's. */
+/*
+ * The client's address as text: IPv4 as such, "unix:" for a Unix socket's; "-" if it is not known,
+ * since the client of a TCP socket reset it before its address was asked for.
+ */
 #define CONNECTION_PEER_BYTES INET6_ADDRSTRLEN
 const char *connection_peer(struct connection *connection, char out[CONNECTION_PEER_BYTES]);
 

@@ -83,6 +83,8 @@ struct exchange {
     uint64_t content_remaining;  /* CONTENT_COUNTED */
     struct http_chunked chunked; /* CONTENT_CHUNKED */
     uint64_t content_bytes;      /* received so far */
+    uint64_t content_mark;       /* when it was looked at last */
+    uint64_t content_paid_ms;    /* the loop's time up to which that is enough */
 
     struct representation *content; /* of the response */
     struct body *body;

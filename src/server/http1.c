@@ -225,7 +225,7 @@ static size_t take_head(struct connection *connection, const char *data, size_t 
     struct exchange *exchange = exchange_get(connection);
     if (exchange == NULL) {
         log_event(LOG_LEVEL_ERROR, "no memory for a request: connection closed");
-        connection_abort(connection);
+        connection->is_refused = true;
         return length;
     }
     connection->exchange = exchange;
@@ -238,19 +238,39 @@ static size_t take_head(struct connection *connection, const char *data, size_t 
     return head;
 }
 
+void http1_give_up(struct connection *connection)
+{
+    struct exchange *exchange = connection->exchange;
+
+    connection->is_refused = true;
+    if (exchange != NULL && !exchange->is_received) {
+        refuse_rest(connection, exchange);
+        if (!exchange->is_answered)
+            http1_cut_short(exchange);
+    }
+}
+
 void http1_time_out(struct connection *connection)
 {
     struct exchange *exchange = connection->exchange;
-    bool has_begun = exchange != NULL || connection->input_length != 0;
 
-    if (!has_begun || (exchange != NULL && (exchange->status != 0 || !exchange->wants_content))) {
+    if (exchange == NULL && connection->input_length == 0) {
         connection_abort(connection);
+        return;
+    }
+    if (exchange != NULL && exchange->status != 0) {
+        /* It is answered, or being answered with what it sent so far: the rest is given up. */
+        refuse_rest(connection, exchange);
+        if (exchange->wants_content && !exchange->is_answered)
+            http1_cut_short(exchange);
+        connection_proceed(connection);
         return;
     }
     if (exchange == NULL) {
         exchange = exchange_get(connection);
         if (exchange == NULL) {
-            connection_abort(connection);
+            http1_give_up(connection);
+            connection_proceed(connection);
             return;
         }
         connection->exchange = exchange;
@@ -286,9 +306,8 @@ static void refuse_content(struct connection *connection, struct exchange *excha
     if (exchange->status == 0) {
         exchange_cancel(exchange);
         exchange_fail(exchange, status, reason);
-    } else if (!exchange->is_answered) {
-        /* Part of the answer is on its way, and it is chunked or has a length: that it ends before
-           its end says that this failed (RFC 9112 8). */
+    } else if (exchange->wants_content && !exchange->is_answered) {
+        /* Part of the answer is on its way, and the rest would be made of what is refused. */
         char client[WORKER_CLIENT_BYTES];
 
         log_event(LOG_LEVEL_INFO, "%s: the response ends early: %s",

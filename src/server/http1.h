@@ -20,8 +20,14 @@ void http1_send(struct connection *connection);
 /* What was being sent has left: all of it. */
 void http1_sent(struct connection *connection, uint64_t bytes);
 
+/* The file that is being sent cannot be read: its answer ends early, those before it do not. */
+void http1_piece_failed(struct connection *connection, int error);
+
 /* The client's time for its request is over: 408 if it had begun one and can still be told. */
 void http1_time_out(struct connection *connection);
+
+/* Input was lost: no request after what is answered already. */
+void http1_give_up(struct connection *connection);
 
 /* True if the client owes content that a handler waits for. */
 bool http1_awaits_content(const struct connection *connection);

@@ -31,10 +31,8 @@ static struct output *need_output(struct connection *connection)
 {
     if (connection->output == NULL)
         connection->output = output_get(&connection->worker->outputs);
-    if (connection->output == NULL) {
+    if (connection->output == NULL)
         log_event(LOG_LEVEL_ERROR, "no memory for a response: connection closed");
-        connection_abort(connection);
-    }
     return connection->output;
 }
 
@@ -56,12 +54,17 @@ static void note_end(const struct exchange *exchange)
         counters_note_latency(slot, evix_now_ns(exchange->worker->loop) - exchange->started_ns);
 }
 
-/* Its last byte has left, or never will. */
-static void exchange_gone(struct connection *connection, struct exchange *exchange)
+static void note_gone(struct connection *connection, struct exchange *exchange)
 {
     exchange->is_sent = true;
     note_end(exchange);
     access_record_write(exchange, connection);
+}
+
+/* Its last byte has left, or never will. */
+static void exchange_gone(struct connection *connection, struct exchange *exchange)
+{
+    note_gone(connection, exchange);
     if (connection->exchange != exchange)
         http1_exchange_put(exchange);
     else
@@ -97,24 +100,39 @@ static void answered(struct connection *connection, struct exchange *exchange)
         exchange_gone(connection, exchange);
 }
 
+/* An answer of unknown length to HTTP/1.0: only the end of the connection tells where it ends. */
+static bool ends_with_connection(const struct exchange *exchange)
+{
+    return exchange->body != NULL && exchange->body->length < 0 && !exchange->is_chunked;
+}
+
+/*
+ * Not a reset, which would destroy what the kernel still has of the answers before. The client sees
+ * by the length, or by the chunk that is missing, that this one is not whole (RFC 9112 8). The
+ * exchange stays until it is settled, for its handler may be about to look at it.
+ */
 void http1_cut_short(struct exchange *exchange)
 {
     struct connection *connection = exchange->carrier;
 
-    if (connection->is_sending_file || exchange->has_piece) {
+    assert(!connection->is_sending_file && !exchange->has_piece);
+    if (ends_with_connection(exchange)) {
         connection_abort(connection);
         return;
     }
+    exchange_cancel(exchange);
     exchange->is_aborted = true;
     exchange->is_answered = true;
+    exchange->is_received = true;
     exchange->close = true;
+    connection->is_refused = true;
     /* Its body's memory may be in what is being sent. */
     if (connection->output != NULL && !output_is_empty(connection->output))
         leave_with(connection->output, exchange);
     else if (connection->sending != NULL)
         leave_with(connection->sending, exchange);
     else
-        exchange_gone(connection, exchange);
+        note_gone(connection, exchange);
 }
 
 /* ---- heads ------------------------------------------------------------------------------- */
@@ -185,7 +203,7 @@ static struct http_text configured_fields(const struct exchange *exchange,
     return exchange->route->fields[response->varies];
 }
 
-/* Writes the head, and `text` behind it. False: there is no memory, the connection was ended. */
+/* Writes the head, and `text` behind it. False: there is no memory. */
 static bool write_head(struct connection *connection, struct exchange *exchange,
                        const struct response *response)
 {
@@ -203,7 +221,6 @@ static bool write_head(struct connection *connection, struct exchange *exchange,
     char *start = output_reserve(output, room);
     if (start == NULL) {
         log_event(LOG_LEVEL_ERROR, "no memory for a response's head: connection closed");
-        connection_abort(connection);
         return false;
     }
     http_writer_init(&writer, start, room);
@@ -273,14 +290,11 @@ static void http1_respond(struct exchange *exchange, const struct response *resp
     if (connection->is_closing)
         return;
     decide_close(connection, exchange);
-    if (!access_record_keep(exchange) || !write_head(connection, exchange, response))
-        return;
-    if (has_content && response->content != NULL &&
-        !queue_content(connection, exchange, response)) {
-        connection_abort(connection);
-        return;
-    }
-    if (exchange->body == NULL || !has_content || response->body->length == 0)
+    if (!access_record_keep(exchange) || !write_head(connection, exchange, response) ||
+        (has_content && response->content != NULL &&
+         !queue_content(connection, exchange, response)))
+        http1_cut_short(exchange);
+    else if (exchange->body == NULL || !has_content || response->body->length == 0)
         answered(connection, exchange);
     connection_proceed(connection);
 }
@@ -298,20 +312,20 @@ void http1_respond_interim(struct exchange *exchange, const char *text, size_t l
     struct connection *connection = exchange->carrier;
     struct output *output = need_output(connection);
 
-    if (output != NULL && !output_copy(output, text, length))
-        connection_abort(connection);
+    if (output == NULL || !output_copy(output, text, length))
+        http1_cut_short(exchange);
 }
 
 /* ---- bodies ------------------------------------------------------------------------------ */
 
-/* The body can't keep its promise; the client must see that (RFC 9112 8). */
-static void body_failed(struct connection *connection, struct exchange *exchange, int error)
+/* The body can't keep its promise. */
+static void body_failed(struct exchange *exchange, int error)
 {
     char client[WORKER_CLIENT_BYTES];
 
     log_event(LOG_LEVEL_WARNING, "%s: the content of a response ended early, connection closed: %s",
               worker_client(exchange, client), evix_strerror(error));
-    connection_abort(connection);
+    http1_cut_short(exchange);
 }
 
 /* Takes note of a piece of a body with a known length. False: it is more than was promised. */
@@ -359,8 +373,8 @@ static void queue_bytes(struct connection *connection, struct exchange *exchange
 {
     struct output *output = need_output(connection);
 
-    if (output != NULL && !queue_piece(output, exchange, piece))
-        connection_abort(connection);
+    if (output == NULL || !queue_piece(output, exchange, piece))
+        http1_cut_short(exchange);
 }
 
 static void queue_end(struct connection *connection, struct exchange *exchange)
@@ -369,8 +383,10 @@ static void queue_end(struct connection *connection, struct exchange *exchange)
 
     if (exchange->is_chunked) {
         output = need_output(connection);
-        if (output == NULL)
+        if (output == NULL) {
+            http1_cut_short(exchange);
             return;
+        }
         output_refer(output, HTTP_CHUNK_LAST.data, HTTP_CHUNK_LAST.length);
         exchange->queued_bytes += HTTP_CHUNK_LAST.length;
     }
@@ -390,7 +406,7 @@ static bool pull(struct connection *connection, struct exchange *exchange)
         return false;
     if ((piece.kind == BODY_BYTES || piece.kind == BODY_FILE) &&
         !count_piece(exchange, piece.length)) {
-        body_failed(connection, exchange, -EOVERFLOW);
+        body_failed(exchange, -EOVERFLOW);
         return false;
     }
     switch (piece.kind) {
@@ -407,15 +423,15 @@ static bool pull(struct connection *connection, struct exchange *exchange)
         return false;
     case BODY_END:
         if (exchange->body->length >= 0 && exchange->body_left != 0)
-            body_failed(connection, exchange, -ENODATA);
+            body_failed(exchange, -ENODATA);
         else
             queue_end(connection, exchange);
         return false;
     case BODY_FAILED:
-        body_failed(connection, exchange, piece.error);
+        body_failed(exchange, piece.error);
         return false;
     }
-    if (connection->is_closing)
+    if (connection->is_closing || exchange->is_aborted)
         return false;
     if (is_whole(exchange)) {
         answered(connection, exchange);
@@ -521,6 +537,25 @@ static void piece_sent(struct connection *connection, uint64_t bytes)
         exchange_gone(connection, exchange);
 }
 
+static void note_cut_piece(struct exchange *exchange, uint64_t bytes)
+{
+    exchange->sent_bytes += bytes;
+    counters_add(&exchange->worker->slot->data.counts[COUNTER_SENT], bytes);
+}
+
+/* What follows of the file is not read: what precedes it in the kernel still leaves. */
+void http1_piece_failed(struct connection *connection, int error)
+{
+    struct exchange *exchange = connection->exchange;
+
+    connection->is_sending_file = false;
+    exchange->has_piece = false;
+    exchange->queued_bytes = 0;
+    note_cut_piece(exchange, evix_op_progress(&exchange->file_op));
+    exchange->is_answered = false;
+    body_failed(exchange, error);
+}
+
 void http1_sent(struct connection *connection, uint64_t bytes)
 {
     if (connection->is_sending_file) {
@@ -546,7 +581,7 @@ static uint64_t cut_exchange(struct exchange *exchange, uint64_t left)
     uint64_t bytes = left < exchange->queued_bytes ? left : exchange->queued_bytes;
 
     exchange->sent_bytes += bytes;
-    exchange->is_aborted = bytes < exchange->queued_bytes;
+    exchange->is_aborted |= bytes < exchange->queued_bytes;
     exchange->queued_bytes = 0;
     return bytes;
 }
@@ -554,22 +589,16 @@ static uint64_t cut_exchange(struct exchange *exchange, uint64_t left)
 /* What of an output had left goes to its exchanges, in order. */
 static void cut_off(struct connection *connection, struct output *output, uint64_t left)
 {
+    counters_add(&connection->worker->slot->data.counts[COUNTER_SENT], left);
     while (output->leaving != NULL) {
         struct exchange *exchange = take_leaving(output);
 
         left -= cut_exchange(exchange, left);
         exchange_gone(connection, exchange);
     }
-    counters_add(&connection->worker->slot->data.counts[COUNTER_SENT], left);
     if (connection->exchange != NULL && is_going_on(connection->exchange))
         (void)cut_exchange(connection->exchange, left);
     output_put(&connection->worker->outputs, output);
-}
-
-static void note_cut_piece(struct exchange *exchange, uint64_t bytes)
-{
-    exchange->sent_bytes += bytes;
-    counters_add(&exchange->worker->slot->data.counts[COUNTER_SENT], bytes);
 }
 
 void http1_release(struct connection *connection)

@@ -13,7 +13,10 @@ extern const struct responder http1_responder;
 /* Queues an interim response, whole with its empty line. */
 void http1_respond_interim(struct exchange *exchange, const char *text, size_t length);
 
-/* The answer ends where it is, incomplete; what was queued before still leaves. */
+/*
+ * The answer ends where it is, incomplete, or before it has begun, and no request follows; what was
+ * queued before still leaves. The exchange is there until the caller's turn is over.
+ */
 void http1_cut_short(struct exchange *exchange);
 
 /* Below: http1.c's, for http1_response.c. */

@@ -73,6 +73,8 @@ src_server_libserver_a_SOURCES = \
 	src/server/poison.h \
 	src/server/precondition.c \
 	src/server/precondition.h \
+	src/server/rate.c \
+	src/server/rate.h \
 	src/server/route.c \
 	src/server/route.h \
 	src/server/slab.c \

@@ -31,6 +31,7 @@ struct transport_ops {
     void (*send_file)(struct transport *transport, struct evix_op *op, int fd, int64_t offset,
                       uint32_t length);
     bool (*has_unread)(const struct transport *transport);
+    bool (*has_peer)(const struct transport *transport);
     void (*shutdown)(struct transport *transport);
     void (*reset)(struct transport *transport);
     void (*close)(struct transport *transport);
@@ -87,6 +88,12 @@ static inline bool transport_has_unread(const struct transport *transport)
     return transport->ops->has_unread(transport);
 }
 
+/* False once a TCP connection has failed, or the peer has reset it. */
+static inline bool transport_has_peer(const struct transport *transport)
+{
+    return transport->ops->has_peer(transport);
+}
+
 /* Says that no more will be sent; receiving goes on. */
 static inline void transport_shutdown(struct transport *transport)
 {
@@ -107,7 +114,13 @@ static inline void transport_close(struct transport *transport)
     transport->ops->close(transport);
 }
 
-/* How many bytes the peer has acknowledged, or 0 where the kernel doesn't tell. */
-uint64_t transport_acknowledged(const struct transport *transport);
+/* How many bytes the peer has acknowledged. False where the kernel doesn't tell: no TCP. */
+bool transport_acknowledged(const struct transport *transport, uint64_t *bytes);
+
+/*
+ * Whether the peer's kernel has all that was sent, the end included: what is not there yet is lost
+ * if the socket is closed and the peer sends anything.
+ */
+bool transport_is_delivered(const struct transport *transport);
 
 #endif

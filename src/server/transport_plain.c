@@ -28,10 +28,10 @@ static void on_received(struct evix_op *op, ssize_t result)
                 evix_receive(op, &transport->socket, on_received);
             return;
         }
-        if (result > 0 && transport->wants)
-            evix_receive(op, &transport->socket, on_received);
-        else
+        if (result <= 0)
             transport->ended = true;
+        else if (transport->wants)
+            evix_receive(op, &transport->socket, on_received);
     }
     transport->events->received(transport, data, result);
 }
@@ -77,6 +77,14 @@ static bool plain_has_unread(const struct transport *transport)
     return recv(transport->socket.fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) > 0;
 }
 
+static bool plain_has_peer(const struct transport *transport)
+{
+    struct sockaddr_storage peer;
+    socklen_t length = sizeof(peer);
+
+    return getpeername(transport->socket.fd, (struct sockaddr *)&peer, &length) == 0;
+}
+
 static void plain_shutdown(struct transport *transport)
 {
     /* Fails only if the peer has gone already, which is seen elsewhere. */
@@ -111,6 +119,7 @@ static const struct transport_ops plain_ops = {
     .send = plain_send,
     .send_file = plain_send_file,
     .has_unread = plain_has_unread,
+    .has_peer = plain_has_peer,
     .shutdown = plain_shutdown,
     .reset = plain_reset,
     .close = plain_close,
@@ -123,15 +132,33 @@ void transport_plain_init(struct transport *transport, struct evix_loop *loop, i
     evix_socket_init(&transport->socket, loop, fd);
 }
 
-uint64_t transport_acknowledged(const struct transport *transport)
+/* tcp(7); false for a Unix socket, which has none, and where the kernel is too old for a member. */
+static bool get_info(const struct transport *transport, struct tcp_info *info, size_t least)
+{
+    socklen_t length = sizeof(*info);
+
+    return getsockopt(transport->socket.fd, IPPROTO_TCP, TCP_INFO, info, &length) == 0 &&
+           length >= least;
+}
+
+bool transport_acknowledged(const struct transport *transport, uint64_t *bytes)
 {
     struct tcp_info info = {0};
-    socklen_t length = sizeof(info);
 
-    /* tcp(7); a Unix socket has none, and the caller makes do with what the kernel took. */
-    if (getsockopt(transport->socket.fd, IPPROTO_TCP, TCP_INFO, &info, &length) != 0)
-        return 0;
-    if (length < offsetof(struct tcp_info, tcpi_bytes_acked) + sizeof(info.tcpi_bytes_acked))
-        return 0;
-    return info.tcpi_bytes_acked;
+    if (!get_info(transport, &info,
+                  offsetof(struct tcp_info, tcpi_bytes_acked) + sizeof(info.tcpi_bytes_acked)))
+        return false;
+    *bytes = info.tcpi_bytes_acked;
+    return true;
+}
+
+bool transport_is_delivered(const struct transport *transport)
+{
+    struct tcp_info info = {0};
+
+    /* What a Unix socket sends is with the peer at once. */
+    return !get_info(transport, &info,
+                     offsetof(struct tcp_info, tcpi_notsent_bytes) +
+                         sizeof(info.tcpi_notsent_bytes)) ||
+           (info.tcpi_unacked == 0 && info.tcpi_notsent_bytes == 0);
 }

@@ -15,6 +15,7 @@ HTTP_MODULES = \
 	tests/http/test_cold \
 	tests/http/test_conditions \
 	tests/http/test_echo \
+	tests/http/test_endings \
 	tests/http/test_errors \
 	tests/http/test_files \
 	tests/http/test_framing \

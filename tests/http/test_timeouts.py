@@ -20,6 +20,7 @@ from wire import Connection, WireError, fetch, request
 class Site(TestCase):
     SETTINGS = {}
     EXPECT = ()
+    LISTENERS = 1
 
     @classmethod
     def serve(cls):
@@ -31,7 +32,7 @@ class Site(TestCase):
                 hosts=[host(cls.root, {"path": "/"}, {"path": "/echo", "handler": "echo"})],
                 **cls.SETTINGS,
             ),
-            expect=cls.EXPECT,
+            expect=cls.EXPECT, listeners=cls.LISTENERS,
         )
 
     def ends_after(self, least, connection, started):
@@ -223,6 +224,74 @@ class MinimumRate(Site):
     def test_fast_clients_do_not_notice(self):
         for _ in range(3):
             self.assertTrue(fetch(self.address, "/large.bin").body == self.large)
+
+
+class Bursts(Site):
+    """What moves in steps that take longer than a timeout, and is fast enough all the same."""
+
+    SETTINGS = {
+        "timeouts": {"head": 10, "body": 2, "send": 0.5, "keep_alive": 0.5, "linger": 0.3},
+        "limits": {"min_rate": 4096},
+        "listen": [{"address": "127.0.0.1:0"}, {"address": "unix:http.sock"},
+                   {"address": "127.0.0.1:0", "protocol": "echo"}],
+    }
+    LISTENERS = 3
+
+    def take_slowly(self, connection, size):
+        """64 KB a second: a kernel acknowledges that in steps of a second and a half, or longer."""
+        received = 0
+        while received < size:
+            time.sleep(0.025)  # the slowness is what is tested
+            data = connection.receive(1600)
+            self.assertTrue(data, "cut off after %d bytes" % received)
+            received += len(data)
+
+    def test_reader(self):
+        with Connection(self.address) as connection:
+            connection.send(request("/large.bin"))
+            self.take_slowly(connection, 350000)
+
+    def test_reader_of_a_unix_socket(self):
+        with Connection(self.daemon.addresses[1]) as connection:
+            connection.send(request("/large.bin"))
+            self.take_slowly(connection, 450000)
+
+    def send_all_at_once(self, connection, data):
+        """From a thread, since it is more than the daemon takes while nothing is read."""
+        def send():
+            try:
+                connection.socket.sendall(data)
+            except OSError:
+                pass  # cut off: seen by the reader
+
+        sender = threading.Thread(target=send, daemon=True)
+        sender.start()
+        self.addCleanup(sender.join)
+        self.addCleanup(connection.reset)
+
+    def test_reader_of_an_echo(self):
+        """What is not taken holds up the content that it is made of."""
+        connection = Connection(self.address)
+        self.send_all_at_once(
+            connection, request("/echo", "POST", ["Content-Length: 8388608"], body=self.large))
+        self.take_slowly(connection, 350000)
+
+    def test_reader_of_rfc_862(self):
+        connection = Connection(self.daemon.addresses[2])
+        self.send_all_at_once(connection, self.large)
+        self.take_slowly(connection, 350000)
+
+    def test_sender(self):
+        """Much at first, then a little now and then."""
+        with Connection(self.address) as connection:
+            connection.send(request("/echo", "POST", ["Content-Length: 100000"], body=b"x" * 65536))
+            connection.read_head("POST")
+            connection.take(65536)
+            started = time.monotonic()
+            while time.monotonic() - started < 6:
+                connection.send(b"y")
+                self.assertEqual(connection.take(1), b"y")
+                time.sleep(0.1)
 
 
 class Standstill(Site):

@@ -33,6 +33,13 @@ tests_unit_test_output_SOURCES = tests/unit/test_output.c
 tests_unit_test_output_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 tests_unit_test_output_LDADD = src/server/libserver.a libevix.la $(LIBURING_LIBS) $(CHECK_LIBS)
 
+check_PROGRAMS += tests/unit/test_rate
+TESTS += tests/unit/test_rate
+
+tests_unit_test_rate_SOURCES = tests/unit/test_rate.c
+tests_unit_test_rate_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+tests_unit_test_rate_LDADD = src/server/libserver.a $(CHECK_LIBS)
+
 check_PROGRAMS += tests/unit/test_counters
 TESTS += tests/unit/test_counters
 
