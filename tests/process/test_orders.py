@@ -95,7 +95,7 @@ def allowed_lines(pair, is_held):
     if "master" in pair or ("USR2" in pair and any(order in STOPS for order in pair)):
         lines += ["the master is gone"]
     if TIME_SCALE > 1:  # the search for leaks at the end of a process may take that long
-        lines += ["did not stop in time: killed", "did not in time: killed"]
+        lines += ["did not stop in time: killed", "did not in time: killed", "signal 9"]
     return lines
 
 
@@ -249,7 +249,7 @@ class Run:
             # What attends a new program ends by itself if it finds that the master is gone, and a search
             # for leaks has a process of its own, which goes with the one that is searched.
             may_be_alone = status == 1 and tried.has("master") and tried.has("USR2")
-            may_search = TIME_SCALE > 1 and tried.has(*DEATHS)
+            may_search = TIME_SCALE > 1 and (tried.has(*DEATHS) or "in time: killed" in world.log())
             if pid != world.process.pid and status != 0 and not (
                     may_be_killed or may_be_alone or may_search):
                 raise Finding("%d has exit status %d" % (pid, status))
