@@ -56,7 +56,7 @@ typedef void evix_report_fn(void *data, const char *text);
 /* All zero is a good default. */
 struct evix_options {
     enum evix_backend backend;
-    unsigned work_threads;       /* threads of the work pool at most; 0: 4. Started when needed */
+    unsigned work_threads;       /* threads for work without a class at most; 0: 4. See work.h */
     unsigned receive_buffers;    /* io_uring: buffers in the ring, a power of two; 0: 256. Memory
                                     is taken for the first 64, and for more when they were needed */
     size_t receive_buffer_bytes; /* size of a lent receive buffer; 0: 16 KiB, epoll 64 KiB */

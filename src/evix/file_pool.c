@@ -21,6 +21,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+/* Work that the program starts does not wait for a disk, nor the disk's for that. */
+static const struct evix_work_class file_operations;
+
 static struct file_pool *file_pool(struct evix_loop *loop)
 {
     return EVIX_CONTAINER_OF(loop->files, struct file_pool, engine);
@@ -48,7 +51,7 @@ static void submit(struct evix_loop *loop, struct evix_op *op)
 {
     struct evix_file_request *request = file_request(op);
     op->result = -ECANCELED; /* holds where the loop is freed before it ran */
-    int error = evix_work_start(&request->u.work, loop, run_call, on_called);
+    int error = evix_work_start_in(&request->u.work, loop, &file_operations, run_call, on_called);
     if (error < 0) {
         evix__op_complete(loop, op, error);
         return;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The work pool: bounds, order, cancelling, teardown, the mask of its threads.
+ * The work pool: bounds, order, classes, cancelling, teardown, the mask of its threads.
  * Does not test what file.c does with it: that is test_file.c.
  * Run by `make check`, on every backend that the machine lets us use.
  */
@@ -9,13 +9,18 @@
 #include <evix/evix.h>
 
 #include <check.h>
+#include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 static const enum evix_backend backends[] = {EVIX_BACKEND_IO_URING, EVIX_BACKEND_EPOLL,
                                              EVIX_BACKEND_POLL};
@@ -36,6 +41,23 @@ static sem_t gate, entered; /* hold the pool's threads where a test wants them *
 static atomic_int running, running_most;
 static int finished, order[MANY];
 
+/* In the place of the C library's: the system may refuse more threads. */
+static int threads_left = MANY;
+
+int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *),
+                   void *data)
+{
+    typedef int create_fn(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
+    union {
+        void *object;
+        create_fn *function;
+    } real = {dlsym(RTLD_NEXT, "pthread_create")};
+    if (threads_left == 0)
+        return EAGAIN;
+    threads_left--;
+    return real.function(thread, attributes, run, data);
+}
+
 /* For runs in which the cases share a process. */
 static void forget_former_case(void)
 {
@@ -44,6 +66,7 @@ static void forget_former_case(void)
     sem_init(&entered, 0, 0);
     running_most = 0;
     finished = 0;
+    threads_left = MANY;
 }
 
 /* False where this machine lacks the backend: the case is passed over. */
@@ -91,6 +114,11 @@ static void run_gated(struct evix_work *work)
 static void start(int index, evix_work_run_fn *run)
 {
     ck_assert_int_eq(evix_work_start(&jobs[index].work, loop, run, on_done), 0);
+}
+
+static void start_in(int index, const struct evix_work_class *work_class, evix_work_run_fn *run)
+{
+    ck_assert_int_eq(evix_work_start_in(&jobs[index].work, loop, work_class, run, on_done), 0);
 }
 
 static void run_until_done(int count)
@@ -143,6 +171,155 @@ START_TEST(test_threads_are_bounded)
     ck_assert_int_eq(finished, 20);
     ck_assert_int_eq(atomic_load(&running_most), 3);
     evix_loop_free(&loop);
+}
+END_TEST
+
+static const struct evix_work_class classes[] = {{.threads = 2}, {.threads = 1}, {.threads = 0}};
+
+/* Work that stalls stalls its own class alone, by no more threads than the class may have. */
+START_TEST(test_classes_do_not_wait_for_each_other)
+{
+    if (!open_loop(_i, 3))
+        return;
+    for (int i = 0; i < 10; i++)
+        start_in(i, &classes[0], run_gated);
+    sem_wait(&entered);
+    sem_wait(&entered);
+    for (int i = 10; i < 20; i++) {
+        start_in(i, &classes[1], run_short);
+        start_in(i + 10, &classes[2], run_short);
+        start(i + 20, run_short);
+    }
+    run_until_done(30);
+    for (int i = 0; i < 40; i++)
+        ck_assert_int_eq(jobs[i].done, i >= 10);
+    for (int i = 0; i < 10; i++)
+        sem_post(&gate);
+    ck_assert_int_eq(evix_loop_run(loop, EVIX_RUN_DEFAULT), 0);
+    ck_assert_int_eq(finished, 40);
+    ck_assert_int_eq(atomic_load(&running_most), 2);
+    evix_loop_free(&loop);
+}
+END_TEST
+
+/* All of them at once, each with as many threads as it may have. */
+START_TEST(test_classes_stall_together)
+{
+    static const int most = 2 + 1 + 3 + 3; /* class by class, the last without one */
+    if (!open_loop(_i, 3))
+        return;
+    for (int i = 0; i < 40; i++) {
+        if (i % 4 < 3)
+            start_in(i, &classes[i % 4], run_gated);
+        else
+            start(i, run_gated);
+    }
+    for (int i = 0; i < most; i++)
+        sem_wait(&entered);
+    for (int i = 0; i < 40; i++)
+        sem_post(&gate);
+    ck_assert_int_eq(evix_loop_run(loop, EVIX_RUN_DEFAULT), 0);
+    ck_assert_int_eq(finished, 40);
+    ck_assert_int_eq(atomic_load(&running_most), most);
+    evix_loop_free(&loop);
+}
+END_TEST
+
+/* Where the system gives but one thread, classes take turns, each in the order of its starts. */
+START_TEST(test_classes_share_the_only_thread)
+{
+    static const int expected[] = {0, 1, 5, 8, 2, 6, 9, 3, 7, 4};
+    if (!open_loop(_i, 3))
+        return;
+    threads_left = 1;
+    start_in(0, &classes[0], run_gated);
+    sem_wait(&entered);
+    for (int i = 1; i < 10; i++)
+        start_in(i, &classes[i < 5 ? 0 : i < 8 ? 1 : 2], run_short);
+    sem_post(&gate);
+    ck_assert_int_eq(evix_loop_run(loop, EVIX_RUN_DEFAULT), 0);
+    ck_assert_int_eq(finished, 10);
+    ck_assert_mem_eq(order, expected, sizeof(expected));
+    evix_loop_free(&loop);
+}
+END_TEST
+
+START_TEST(test_no_thread_at_all)
+{
+    if (!open_loop(_i, 0))
+        return;
+    threads_left = 0;
+    ck_assert_int_eq(evix_work_start(&jobs[0].work, loop, run_short, on_done), -EAGAIN);
+    ck_assert_int_eq(evix_work_start_in(&jobs[0].work, loop, &classes[0], run_short, on_done),
+                     -EAGAIN);
+    ck_assert_int_eq(evix_loop_run(loop, EVIX_RUN_DEFAULT), 0);
+    threads_left = MANY;
+    start_in(0, &classes[0], run_short);
+    run_until_done(1);
+    evix_loop_free(&loop);
+}
+END_TEST
+
+/* What is queued is dropped with the loop, whatever its class. */
+START_TEST(test_free_drops_all_classes)
+{
+    if (!open_loop(_i, 1))
+        return;
+    for (int i = 0; i < 12; i += 4) {
+        start_in(i, &classes[0], run_short);
+        start_in(i + 1, &classes[1], run_short);
+        start_in(i + 2, &classes[2], run_short);
+        start(i + 3, run_short);
+    }
+    evix_loop_free(&loop);
+    for (int i = 0; i < 12; i++)
+        ck_assert_int_eq(jobs[i].done, 0);
+}
+END_TEST
+
+static void on_opened(struct evix_op *op, ssize_t result)
+{
+    (void)op;
+    ck_assert_int_ge(result, 0);
+    close((int)result);
+    finished++;
+}
+
+/* Neither the program's work waits for files that do not answer, nor files for that. */
+START_TEST(test_files_have_a_class)
+{
+    enum { FILES = 6 };
+    static struct evix_file_request requests[FILES];
+    static struct evix_op ops[FILES];
+    struct evix_options options = {
+        .backend = EVIX_BACKEND_EPOLL, .no_file_ring = true, .work_threads = 2};
+    struct evix_open_how reading = {.flags = O_RDONLY | O_CLOEXEC};
+    char folder[] = "/tmp/evix-test-work-XXXXXX", path[64];
+
+    ck_assert_int_eq(evix_loop_new(&loop, &options), 0);
+    forget_former_case();
+    ck_assert_ptr_nonnull(mkdtemp(folder));
+    snprintf(path, sizeof(path), "%s/fifo", folder);
+    ck_assert_int_eq(mkfifo(path, 0600), 0);
+    for (int i = 0; i < FILES; i++) /* each waits until somebody writes */
+        evix_file_open(&ops[i], loop, &requests[i], AT_FDCWD, path, &reading, on_opened);
+    for (int i = 0; i < 10; i++)
+        start(i, run_short);
+    run_until_done(10);
+    for (int i = 0; i < 10; i++)
+        ck_assert_int_eq(jobs[i].ran, 1);
+    for (int i = 10; i < 20; i++)
+        start(i, run_gated);
+    int fd = open(path, O_RDWR | O_CLOEXEC);
+    ck_assert_int_ge(fd, 0);
+    run_until_done(10 + FILES);
+    close(fd);
+    for (int i = 10; i < 20; i++)
+        sem_post(&gate);
+    ck_assert_int_eq(evix_loop_run(loop, EVIX_RUN_DEFAULT), 0);
+    evix_loop_free(&loop);
+    unlink(path);
+    rmdir(folder);
 }
 END_TEST
 
@@ -287,6 +464,12 @@ static Suite *make_suite(void)
     tcase_add_loop_test(tests, test_all_run_exactly_once, 0, BACKENDS);
     tcase_add_loop_test(tests, test_one_thread_keeps_the_order, 0, BACKENDS);
     tcase_add_loop_test(tests, test_threads_are_bounded, 0, BACKENDS);
+    tcase_add_loop_test(tests, test_classes_do_not_wait_for_each_other, 0, BACKENDS);
+    tcase_add_loop_test(tests, test_classes_stall_together, 0, BACKENDS);
+    tcase_add_loop_test(tests, test_classes_share_the_only_thread, 0, BACKENDS);
+    tcase_add_loop_test(tests, test_no_thread_at_all, 0, BACKENDS);
+    tcase_add_loop_test(tests, test_free_drops_all_classes, 0, BACKENDS);
+    tcase_add_test(tests, test_files_have_a_class);
     tcase_add_loop_test(tests, test_one_wakeup_a_batch, 0, BACKENDS);
     tcase_add_loop_test(tests, test_cancel_queued_and_running, 0, BACKENDS);
     tcase_add_loop_test(tests, test_cancel_from_done, 0, BACKENDS);
