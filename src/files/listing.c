@@ -27,6 +27,9 @@
 /* What is in the page beside the rows: a change of it has to change the tag. */
 #define PAGE_VERSION 2
 
+/* A disk that does not answer holds up listings, and nothing else that waits for a thread. */
+static const struct evix_work_class readings = {.threads = 2};
+
 enum listing_state { LISTING_READING, LISTING_READ, LISTING_ENDED };
 
 struct listing {
@@ -86,7 +89,8 @@ static void on_work_done(struct evix_work *work, int error);
 
 static int start_work(struct listing *listing)
 {
-    int error = evix_work_start(&listing->work, listing->store->loop, on_work, on_work_done);
+    int error = evix_work_start_in(&listing->work, listing->store->loop, &readings, on_work,
+                                   on_work_done);
 
     if (error == 0)
         store_hold(listing->store);

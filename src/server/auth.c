@@ -26,6 +26,9 @@
 #define KNOWN_SETS 64
 #define KNOWN_WAYS 4
 
+/* One job at a time: a guess may burn one core, and no more. */
+static const struct evix_work_class passwords = {.threads = 1};
+
 struct known {
     struct hash_value value;
     uint64_t serial; /* of the file that they were found in; 0: none */
@@ -350,7 +353,7 @@ static bool start_job(struct auth *auth)
         .started_ms = evix_now_ms(auth->loop),
         .is_known = is_known(auth, &wait->value, wait->realm->file->serial),
     };
-    if (evix_work_start(&job->work, auth->loop, run_job, on_job) != 0) {
+    if (evix_work_start_in(&job->work, auth->loop, &passwords, run_job, on_job) != 0) {
         log_event(LOG_LEVEL_ERROR, "no thread to check a password");
         return false;
     }

@@ -30,6 +30,7 @@ HTTP_MODULES = \
 	tests/http/test_paths \
 	tests/http/test_persistence \
 	tests/http/test_policy \
+	tests/http/test_pool \
 	tests/http/test_precompressed \
 	tests/http/test_ranges \
 	tests/http/test_redirects \

@@ -19,6 +19,7 @@ LOOKUP, FORGET, GETATTR, OPEN, READ, STATFS, RELEASE = 1, 2, 3, 14, 15, 17, 18
 FLUSH, INIT, OPENDIR, READDIR, RELEASEDIR, INTERRUPT, BATCH_FORGET = 25, 26, 27, 28, 29, 36, 42
 NAMES = {LOOKUP: "lookup", GETATTR: "getattr", OPEN: "open", READ: "read", STATFS: "statfs",
          FLUSH: "flush", OPENDIR: "opendir", READDIR: "readdir"}
+PARALLEL_DIROPS = 1 << 18  # else names of a folder wait for who reads it
 ROOT = 1
 MNT_DETACH = 2
 THREADS = 64
@@ -35,13 +36,14 @@ def require():
 
 class GatedFs:
     """`files`: {name: content}. Mounted from the start; the gate is open. The kernel remembers names
-    and attributes for `valid` seconds."""
+    and attributes for `valid` seconds. What waits at the closed gate are the operations in `gated`."""
 
     def __init__(self, mountpoint, files, valid=0):
         self.valid = valid
         self.mountpoint = mountpoint
         self.names = sorted(files)
         self.files = files
+        self.gated = frozenset(NAMES)
         self.gate = threading.Event()
         self.gate.set()
         self.changed = threading.Condition()
@@ -66,8 +68,15 @@ class GatedFs:
                 raise AssertionError("only these wait: %s" % self.waiting)
             return list(self.waiting)
 
+    def let_through(self, timeout):
+        """Opens the gate, until nothing waits any more."""
+        self.gate.set()
+        with self.changed:
+            if not self.changed.wait_for(lambda: not self.waiting, timeout):
+                raise AssertionError("still waiting: %s" % self.waiting)
+
     def pass_gate(self, operation):
-        if operation not in NAMES or self.gate.is_set():
+        if operation not in self.gated or self.gate.is_set():
             return
         with self.changed:
             self.waiting.append(NAMES[operation])
@@ -75,6 +84,7 @@ class GatedFs:
         self.gate.wait()
         with self.changed:
             self.waiting.remove(NAMES[operation])
+            self.changed.notify_all()
 
     def serve(self):
         while True:
@@ -98,7 +108,7 @@ class GatedFs:
     def answer(self, operation, node, body):
         """The answer's bytes, an errno, or None where none is wanted."""
         if operation == INIT:
-            return struct.pack("<IIIIHHIIHHIII", 7, 31, 1 << 17, 0, 16, 12, 4096, 1, 32, 0, 0, 0, 0) + bytes(16)
+            return struct.pack("<IIIIHHIIHHIII", 7, 31, 1 << 17, PARALLEL_DIROPS, 16, 12, 4096, 1, 32, 0, 0, 0, 0) + bytes(16)
         if operation in (FORGET, BATCH_FORGET, INTERRUPT):
             return None
         if operation == LOOKUP:
