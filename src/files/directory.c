@@ -51,35 +51,72 @@ static bool is_served(const struct directory_source *source, int fd, const char 
     return S_ISREG(status->st_mode) || S_ISDIR(status->st_mode);
 }
 
-static int grow(void **memory, size_t *room, size_t wanted, size_t size)
-{
-    size_t more = *room == 0 ? 256 : *room;
-    void *grown;
+/* One array of the rows'; `cost` of an item is what the budget is charged for it. */
+struct array {
+    void *memory;
+    size_t room, item, cost;
+};
 
-    if (wanted <= *room)
+/* -EFBIG: a listing that grows on would leave too little for any other. */
+static int charge(struct directory_rows *rows, size_t bytes)
+{
+    if (bytes > rows->budget->most / 4 * 3 - rows->taken)
+        return -EFBIG;
+    if (!memory_budget_take(rows->budget, bytes))
+        return -EBUSY;
+    rows->taken += bytes;
+    return 0;
+}
+
+static int grow(struct directory_rows *rows, struct array *array, size_t wanted)
+{
+    size_t more = array->room == 0 ? 256 : array->room;
+    void *grown;
+    int error;
+
+    if (wanted <= array->room)
         return 0;
     while (more < wanted)
         more *= 2;
-    grown = reallocarray(*memory, more, size);
+    error = charge(rows, (more - array->room) * array->cost);
+    if (error < 0)
+        return error;
+    grown = reallocarray(array->memory, more, array->item);
     if (grown == NULL)
         return -ENOMEM;
-    *memory = grown;
-    *room = more;
+    array->memory = grown;
+    array->room = more;
     return 0;
+}
+
+/* The C library sorts by merging, in as much memory again. */
+static int grow_rows(struct directory_rows *rows)
+{
+    struct array array = {rows->rows, rows->room, sizeof(*rows->rows), 2 * sizeof(*rows->rows)};
+    int error = grow(rows, &array, rows->count + 1);
+
+    rows->rows = array.memory;
+    rows->room = array.room;
+    return error;
+}
+
+static int grow_names(struct directory_rows *rows, size_t length)
+{
+    struct array array = {rows->names, rows->names_room, 1, 1};
+    int error = grow(rows, &array, rows->used + length);
+
+    rows->names = array.memory;
+    rows->names_room = array.room;
+    return error;
 }
 
 static int add_row(struct directory_rows *rows, const char *name, const struct stat *status)
 {
     size_t length = strlen(name);
-    void *memory = rows->rows;
-    int error = grow(&memory, &rows->room, rows->count + 1, sizeof(*rows->rows));
+    int error = grow_rows(rows);
 
-    rows->rows = memory;
-    if (error < 0)
-        return error;
-    memory = rows->names;
-    error = grow(&memory, &rows->names_room, rows->used + length + 1, 1);
-    rows->names = memory;
+    if (error == 0)
+        error = grow_names(rows, length + 1);
     if (error < 0)
         return error;
     memcpy(rows->names + rows->used, name, length + 1);
@@ -149,6 +186,28 @@ static int compare_rows(const void *a, const void *b, void *data)
     return source->descending ? -order : order;
 }
 
+static void *shrink(void *memory, size_t bytes)
+{
+    void *less = realloc(memory, bytes);
+
+    return less != NULL ? less : memory;
+}
+
+/* Of one row at least. What it has beyond its need would be held as long as the page is sent. */
+static void sort(struct directory_rows *rows, const struct directory_source *source)
+{
+    size_t needed = rows->count * sizeof(*rows->rows) + rows->used;
+
+    rows->names = shrink(rows->names, rows->used);
+    point_to_names(rows);
+    qsort_r(rows->rows, rows->count, sizeof(*rows->rows), compare_rows, (void *)(uintptr_t)source);
+    rows->rows = shrink(rows->rows, rows->count * sizeof(*rows->rows));
+    rows->room = rows->count;
+    rows->names_room = rows->used;
+    memory_budget_give(rows->budget, rows->taken - needed);
+    rows->taken = needed;
+}
+
 static int gather(struct directory_rows *rows, const struct directory_source *source, DIR *stream)
 {
     struct stat status;
@@ -165,11 +224,11 @@ static int gather(struct directory_rows *rows, const struct directory_source *so
             return -errno;
         if (!is_served(source, dirfd(stream), entry->d_name, &status))
             continue;
-        if (rows->count == DIRECTORY_NAMES_MAX) {
+        error = rows->count == DIRECTORY_NAMES_MAX ? -EFBIG : add_row(rows, entry->d_name, &status);
+        if (error == -EFBIG) {
             rows->cut = true;
             return 0;
         }
-        error = add_row(rows, entry->d_name, &status);
         if (error < 0)
             return error;
     }
@@ -196,7 +255,7 @@ int directory_read(struct directory_rows *rows, const struct directory_source *s
     DIR *stream;
     int error;
 
-    *rows = (struct directory_rows){.count = 0};
+    *rows = (struct directory_rows){.budget = source->budget};
     if (fd < 0)
         return -errno;
     stream = fdopendir(fd);
@@ -211,10 +270,8 @@ int directory_read(struct directory_rows *rows, const struct directory_source *s
         directory_rows_fini(rows);
         return error;
     }
-    point_to_names(rows);
     if (rows->count > 0)
-        qsort_r(rows->rows, rows->count, sizeof(*rows->rows), compare_rows,
-                (void *)(uintptr_t)source);
+        sort(rows, source);
     rows->hash = hash_rows(rows);
     return 0;
 }
@@ -223,5 +280,7 @@ void directory_rows_fini(struct directory_rows *rows)
 {
     free(rows->rows);
     free(rows->names);
+    if (rows->taken > 0)
+        memory_budget_give(rows->budget, rows->taken);
     *rows = (struct directory_rows){.count = 0};
 }

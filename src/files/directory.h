@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "files/listing.h"
+#include "files/memory_budget.h"
 
 /* More names than this are cut off: a listing's memory has to end somewhere. */
 #define DIRECTORY_NAMES_MAX 250000
@@ -30,6 +31,8 @@ struct directory_rows {
     char *names;
     size_t used; /* of names */
     size_t room, names_room;
+    struct memory_budget *budget;
+    size_t taken; /* from the budget */
 };
 
 struct directory_source {
@@ -41,10 +44,15 @@ struct directory_source {
     bool descending;
     const char *path;        /* of the directory beneath the root, without slash at the start */
     const atomic_bool *stop; /* set from another thread: nobody wants it any more */
+    struct memory_budget *budget; /* of all that are read and kept; outlives the rows */
 };
 
-/* Reads and sorts: directories first, then by the key, then by name. 0, -ECANCELED or another
- * negative errno. */
+/*
+ * Reads and sorts: directories first, then by the key, then by name. Its memory is taken from the
+ * budget as it grows; a directory that is too large for the budget by itself is cut. 0; -EBUSY: the
+ * others have left too little of the budget; -ECANCELED or another negative errno. Then there is
+ * nothing to be freed.
+ */
 int directory_read(struct directory_rows *rows, const struct directory_source *source);
 void directory_rows_fini(struct directory_rows *rows);
 

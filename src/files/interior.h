@@ -9,8 +9,12 @@
 #include "files/device.h"
 #include "files/freshness.h"
 #include "files/media_type.h"
+#include "files/memory_budget.h"
 #include "files/residency.h"
 #include "files/store.h"
+
+/* Of all listings that are read, or were and are not sent to their end. */
+#define LISTINGS_BYTES (64 * 1024 * 1024)
 
 struct store {
     struct evix_loop *loop;
@@ -24,7 +28,7 @@ struct store {
     struct root *roots;
     struct representation *out_of_memory; /* an answer that needs no allocation */
     unsigned generation;                  /* counts store_refresh() */
-    size_t listing_memory;                /* of directories that were read and are being sent */
+    struct memory_budget listings;        /* of directories that are read, kept and sent */
     unsigned in_flight;                   /* operations that still use this memory */
     bool closing;
     bool never_inline; /* tests: what could be answered from memory at once goes the long way */

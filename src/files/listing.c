@@ -19,10 +19,12 @@
 #include "files/listing_page.h"
 
 /* Enough to be worth a send, little enough to be written in well under a millisecond. */
-#define PIECE_BYTES (48 * 1024)
+#define PIECE_BYTES      (48 * 1024)
+#define PIECE_ROOM_BYTES (64 * 1024) /* that a piece grows into */
 
-/* Of all listings that were read and are not sent to their end: slow clients hold no more. */
-#define MEMORY_BYTES (64 * 1024 * 1024)
+/* What a row of the page takes beside its name, and the page without rows: rather more. */
+#define ROW_TEXT_BYTES  256
+#define PAGE_TEXT_BYTES (8 * 1024)
 
 /* What is in the page beside the rows: a change of it has to change the tag. */
 #define PAGE_VERSION 2
@@ -46,20 +48,16 @@ struct listing {
     int error; /* of the thread */
     struct listing_options options;
     struct directory_rows rows;
-    size_t next; /* row */
+    size_t text_bytes; /* that were taken from the budget for a piece of the page */
+    size_t next;       /* row */
     struct listing_page page;
     char path[];
 };
 
-static size_t memory_of(const struct listing *listing)
-{
-    return listing->rows.room * sizeof(*listing->rows.rows) + listing->rows.names_room;
-}
-
 void listing_free(struct listing *listing)
 {
     assert(listing->state != LISTING_READING);
-    listing->store->listing_memory -= memory_of(listing);
+    memory_budget_give(&listing->store->listings, listing->text_bytes);
     directory_rows_fini(&listing->rows);
     page_text_fini(&listing->page.text);
     representation_unref(&listing->directory);
@@ -67,6 +65,20 @@ void listing_free(struct listing *listing)
 }
 
 /* ---- reading ----------------------------------------------------------------------------- */
+
+/* A client that takes nothing holds one piece of the page, beside the rows. */
+static int take_text(struct listing *listing)
+{
+    const struct directory_rows *rows = &listing->rows;
+    size_t bytes = PAGE_TEXT_BYTES + rows->count * ROW_TEXT_BYTES + 2 * rows->used;
+
+    if (bytes > PIECE_ROOM_BYTES)
+        bytes = PIECE_ROOM_BYTES;
+    if (!memory_budget_take(&listing->store->listings, bytes))
+        return -EBUSY;
+    listing->text_bytes = bytes;
+    return 0;
+}
 
 static void on_work(struct evix_work *work)
 {
@@ -82,15 +94,18 @@ static void on_work(struct evix_work *work)
                                                         .key = listing->options.key,
                                                         .descending = listing->options.descending,
                                                         .stop = &listing->stop,
+                                                        .budget = &listing->store->listings,
                                                     });
+    if (listing->error == 0)
+        listing->error = take_text(listing);
 }
 
 static void on_work_done(struct evix_work *work, int error);
 
 static int start_work(struct listing *listing)
 {
-    int error = evix_work_start_in(&listing->work, listing->store->loop, &readings, on_work,
-                                   on_work_done);
+    int error =
+        evix_work_start_in(&listing->work, listing->store->loop, &readings, on_work, on_work_done);
 
     if (error == 0)
         store_hold(listing->store);
@@ -116,7 +131,6 @@ static void on_work_done(struct evix_work *work, int error)
         error = listing->error;
     if (!try_again(listing, error)) {
         listing->state = LISTING_READ;
-        store->listing_memory += memory_of(listing);
         if (listing->is_cancelled)
             listing_free(listing);
         else
@@ -203,7 +217,7 @@ int listing_start(struct listing **out, struct store *store, struct representati
     *out = NULL;
     assert(directory->kind == REPRESENTATION_DIRECTORY);
     assert(options->path[0] == '/' && options->path[options->path_length - 1] == '/');
-    if (store->listing_memory >= MEMORY_BYTES)
+    if (memory_budget_used(&store->listings) >= store->listings.most)
         return -EBUSY;
     listing = calloc(1, sizeof(*listing) + options->path_length + 1);
     if (listing == NULL)

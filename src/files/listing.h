@@ -27,8 +27,8 @@ struct listing_options {
 typedef void listing_fn(struct listing *listing, int error, void *data);
 
 /*
- * Starts reading. `fn` is called once, later. 0; -ENOMEM; -EBUSY: the listings that are being read
- * and sent take as much memory as all of them may.
+ * Starts reading. `fn` is called once, later. 0; -ENOMEM; -EBUSY, at once or as the error that `fn`
+ * is given: the listings that are being read and sent take as much memory as all of them may.
  */
 int listing_start(struct listing **out, struct store *store, struct representation *directory,
                   const struct listing_options *options, listing_fn *fn, void *data);

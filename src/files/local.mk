@@ -24,6 +24,7 @@ src_files_libfiles_a_SOURCES = \
 	src/files/lookup.c \
 	src/files/media_table.c src/files/media_table.h \
 	src/files/media_type.c src/files/media_type.h \
+	src/files/memory_budget.h \
 	src/files/node.c src/files/node.h \
 	src/files/page_style.h \
 	src/files/page_text.c src/files/page_text.h \

@@ -70,6 +70,7 @@ int store_new(struct store **out, struct evix_loop *loop, const struct store_opt
     store->loop = loop;
     store->options = options;
     store->generation = 1;
+    store->listings.most = LISTINGS_BYTES;
     error = media_types_new(&store->types, options->mime_types, options->default_type);
     if (error < 0)
         goto free_store;

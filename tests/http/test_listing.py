@@ -10,7 +10,7 @@ import re
 
 import suite
 import tree
-from evixd import Daemon, TestCase, memory_bytes
+from evixd import Daemon, TestCase, memory_bytes, wait_until
 from wire import Connection, fetch, request
 
 ACCEPT_JSON = ["Accept: application/json"]
@@ -249,6 +249,54 @@ class Large(TestCase):
                 connection.send(request("/many/"))
                 connection.receive(1000)
         self.assertEqual(fetch(self.address, "/small.txt").body, b"small")
+
+
+class Burst(TestCase):
+    """All that listings hold is 64 MiB, however many are asked for before the first was read."""
+
+    NAMES, CLIENTS = 30000, 40
+    NAME = "%05d" + "-" * 220
+    BYTES = NAMES * (len(NAME % 0) + 1 + 32)  # of one in memory: names, and a row for each
+
+    @classmethod
+    def serve(cls):
+        folder = os.path.join(cls.root, "many")
+        os.mkdir(folder)
+        first = tree.write(folder, cls.NAME % 0)
+        for number in range(1, cls.NAMES):
+            os.link(first, os.path.join(folder, cls.NAME % number))
+        return Daemon(directory=cls.root)
+
+    def start_all(self):
+        clients = []
+        for _ in range(self.CLIENTS):
+            clients.append(Connection(self.address, receive_buffer=4096, timeout=60))
+            self.addCleanup(clients[-1].close)
+        for client in clients:
+            client.send(request("/many/"))
+        return clients
+
+    def test_clients_that_take_nothing(self):
+        for _ in range(2):  # what was held is given back
+            clients = self.start_all()
+            heads = [client.read_head() for client in clients]
+            served = [head.status for head in heads].count(200)
+            self.assertGreaterEqual(served, 1)
+            self.assertLessEqual(served, (64 << 20) // self.BYTES)
+            refused = [head for head in heads if head.status != 200]
+            self.assertEqual({head.status for head in refused}, {503})
+            self.assertEqual({head.get("retry-after") for head in refused}, {"5"})
+            for client in clients:
+                client.reset()
+            self.wait_for_room()
+
+    def wait_for_room(self):
+        """The ends of connections are seen by the server in no certain order."""
+        def is_served():
+            with Connection(self.address, receive_buffer=4096, timeout=60) as client:
+                client.send(request("/many/"))
+                return client.read_head().status == 200
+        wait_until(is_served, "a listing finds room")
 
 
 if __name__ == "__main__":

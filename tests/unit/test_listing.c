@@ -374,7 +374,37 @@ START_TEST(deleted_meanwhile)
 }
 END_TEST
 
-/* Who reads slowly holds memory: only so much of it in all. */
+static void open_with_rows(unsigned count)
+{
+    place_open(&place, STORE_WATCH);
+    for (unsigned i = 0; i < count; i++) {
+        char name[64];
+
+        snprintf(name, sizeof(name), "a-file-with-a-longer-name-%06u.html", i);
+        ck_assert_int_eq(mknod(place_path(&place, name), S_IFREG | 0644, 0), 0);
+    }
+}
+
+static size_t memory_used(void)
+{
+    return memory_budget_used(&place.store->listings);
+}
+
+/* What one listing takes once it was read. */
+static size_t memory_of_one(void)
+{
+    struct listing_options options = options_for("/", LISTING_HTML);
+    int error;
+    struct listing *listing = read_listing(&options, &error);
+    size_t used = memory_used();
+
+    ck_assert_int_eq(error, 0);
+    listing_free(listing);
+    ck_assert_uint_eq(memory_used(), 0);
+    return used;
+}
+
+/* A client that reads slowly holds memory: only so much of it in all. */
 START_TEST(memory_is_bounded)
 {
     struct listing_options options = options_for("/", LISTING_HTML);
@@ -383,24 +413,79 @@ START_TEST(memory_is_bounded)
     struct listing *listing;
     int error;
 
-    place_open(&place, STORE_WATCH);
-    place_write(&place, "a", "");
+    open_with_rows(1);
     listing = read_listing(&options, &error);
     ck_assert_int_eq(error, 0);
-    ck_assert_uint_gt(place.store->listing_memory, 0);
-    place.store->listing_memory += 64 << 20;
+    ck_assert_uint_gt(memory_used(), 0);
+    place.store->listings.most = memory_used();
     directory = place_ask(&place, "/");
     ck_assert_int_eq(listing_start(&(struct listing *){NULL}, place.store, directory, &options,
                                    on_listing, &outcome),
                      -EBUSY);
     representation_unref(&directory);
-    place.store->listing_memory -= 64 << 20;
+    place.store->listings.most = LISTINGS_BYTES;
     listing_free(listing);
-    ck_assert_uint_eq(place.store->listing_memory, 0);
+    ck_assert_uint_eq(memory_used(), 0);
     listing = read_listing(&options, &error);
     ck_assert_int_eq(error, 0);
     body_release(listing_body(listing));
-    ck_assert_uint_eq(place.store->listing_memory, 0);
+    ck_assert_uint_eq(memory_used(), 0);
+    place_close(&place);
+}
+END_TEST
+
+/* Those that were all started before the first was read are bounded as well. */
+START_TEST(memory_is_bounded_in_a_burst)
+{
+    enum { LISTINGS = 20, ROOM = 4 };
+    struct listing_options options = options_for("/", LISTING_HTML);
+    struct outcome outcomes[LISTINGS] = {{false, 0}};
+    struct listing *listings[LISTINGS];
+    struct representation *directory;
+    unsigned read = 0;
+
+    open_with_rows(2000);
+    place.store->listings.most = ROOM * memory_of_one() + 4096;
+    directory = place_ask(&place, "/");
+    for (unsigned i = 0; i < LISTINGS; i++)
+        ck_assert_int_eq(
+            listing_start(&listings[i], place.store, directory, &options, on_listing, &outcomes[i]),
+            0);
+    representation_unref(&directory);
+    for (unsigned i = 0; i < LISTINGS; i++) {
+        while (!outcomes[i].is_there)
+            ck_assert_int_ge(evix_loop_run(place.loop, EVIX_RUN_ONCE), 0);
+        ck_assert_uint_le(memory_used(), place.store->listings.most);
+        ck_assert(outcomes[i].error == 0 || outcomes[i].error == -EBUSY);
+        read += outcomes[i].error == 0;
+    }
+    ck_assert_uint_ge(read, 1);
+    ck_assert_uint_le(read, ROOM);
+    for (unsigned i = 0; i < LISTINGS; i++)
+        listing_free(listings[i]);
+    ck_assert_uint_eq(memory_used(), 0);
+    (void)memory_of_one(); /* there is room again */
+    place_close(&place);
+}
+END_TEST
+
+/* One that would leave nothing to the others is cut, and its page says so. */
+START_TEST(too_large_for_the_memory)
+{
+    struct listing_options options = options_for("/", LISTING_HTML);
+    size_t length, rows = 0;
+    char *text;
+
+    open_with_rows(2000);
+    place.store->listings.most = 300000;
+    text = list_as(&options, &length);
+    for (const char *at = text; (at = strstr(at, "<td><a href=\"./")) != NULL; at++)
+        rows++;
+    ck_assert_uint_ge(rows, 256);
+    ck_assert_uint_lt(rows, 2000);
+    ck_assert_ptr_nonnull(strstr(text, "There are more"));
+    free(text);
+    ck_assert_uint_eq(memory_used(), 0);
     place_close(&place);
 }
 END_TEST
@@ -462,6 +547,8 @@ int main(void)
     tcase_add_loop_test(tcase, given_up, 0, 3);
     tcase_add_test(tcase, deleted_meanwhile);
     tcase_add_test(tcase, memory_is_bounded);
+    tcase_add_test(tcase, memory_is_bounded_in_a_burst);
+    tcase_add_test(tcase, too_large_for_the_memory);
     tcase_add_test(tcase, descriptors);
     return files_run_beneath("listing", tcase);
 }
