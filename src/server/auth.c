@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Who asks for what waits in line; one job at a time looks at the file and hashes the password.
+ * Questions wait in queues; one job at a time looks at the file and hashes the password.
  * It does not know requests: guard.c does, and is the caller.
  */
 #include "server/auth.h"
@@ -13,11 +13,11 @@
 #include "server/password.h"
 #include "server/password_file.h"
 
-/* Questions that wait at most: beyond, guessing would cost memory and everybody's patience. */
+/* Questions that wait at most, of a realm: beyond, guessing would cost memory and patience. */
 #define WAITING_MOST 128
 
-/* Who is known costs no hash: guesses that fill the line do not keep those out. */
-#define WAITING_MOST_KNOWN (2 * WAITING_MOST)
+/* The same of all realms, of credentials that are known: they cost no hash, so they go first. */
+#define WAITING_MOST_KNOWN 128
 
 /* How long a file is taken to be what it was. */
 #define FILE_TRUSTED_MS 1000
@@ -40,6 +40,7 @@ struct auth_realm {
     struct password_file *file; /* never NULL */
     uint64_t number;
     uint64_t checked_ms;
+    struct auth_queue waiting;
     char path[];
 };
 
@@ -62,8 +63,10 @@ struct job {
 struct auth {
     struct evix_loop *loop;
     struct auth_realm *realms;
-    struct auth_wait *first, **end;
-    unsigned waiting;
+    struct auth_queue known_waiting;
+    struct auth_queue refused; /* to be told so by `refusal` */
+    struct evix_post refusal;
+    struct auth_realm *latest; /* that had its turn */
     uint64_t next_serial;
     struct hash_key key;
     struct job job;
@@ -72,7 +75,9 @@ struct auth {
     struct known known[KNOWN_SETS][KNOWN_WAYS];
 };
 
-static bool start_job(struct auth *auth);
+static bool start_job(struct auth *auth, struct auth_wait *wait);
+static void start_next(struct auth *auth);
+static struct auth_wait *take_turn(struct auth *auth);
 
 /* ---- what is known ----------------------------------------------------------------------- */
 
@@ -148,6 +153,7 @@ int auth_realm(struct auth *auth, const char *path, struct auth_realm **out)
     memcpy(realm->path, path, length);
     realm->auth = auth;
     realm->number = auth->next_serial++;
+    auth_queue_init(&realm->waiting);
     realm->file = password_file_read(path, NULL, auth->next_serial++);
     if (realm->file == NULL) {
         free(realm);
@@ -168,40 +174,12 @@ int auth_realm_error(const struct auth_realm *realm)
 
 /* ---- waiting ----------------------------------------------------------------------------- */
 
-static void unlink_wait(struct auth *auth, struct auth_wait *wait)
-{
-    *wait->link = wait->next;
-    if (wait->next != NULL)
-        wait->next->link = wait->link;
-    else if (auth->end == &wait->next)
-        auth->end = wait->link;
-}
-
 static void forget_secret(struct auth_wait *wait)
 {
     if (wait->secret != NULL)
         explicit_bzero(wait->secret, wait->secret_bytes);
     free(wait->secret);
     wait->secret = NULL;
-}
-
-static void put_first(struct auth *auth, struct auth_wait *wait)
-{
-    wait->next = auth->first;
-    wait->link = &auth->first;
-    if (wait->next != NULL)
-        wait->next->link = &wait->next;
-    else
-        auth->end = &wait->next;
-    auth->first = wait;
-}
-
-static void put_last(struct auth *auth, struct auth_wait *wait)
-{
-    wait->next = NULL;
-    wait->link = auth->end;
-    *auth->end = wait;
-    auth->end = &wait->next;
 }
 
 static bool keep_secret(struct auth_wait *wait, const struct http_credentials *credentials)
@@ -219,7 +197,39 @@ static bool keep_secret(struct auth_wait *wait, const struct http_credentials *c
     return true;
 }
 
+/* What made way for another is told in the next turn: its callback may ask something itself. */
+static void on_refusal(struct evix_post *post)
+{
+    struct auth *auth = EVIX_CONTAINER_OF(post, struct auth, refusal);
+    struct auth_wait *wait;
+
+    while ((wait = auth->refused.first) != NULL) {
+        auth_forget(wait);
+        wait->fn(wait, AUTH_BUSY);
+    }
+}
+
+static bool join_queue(struct auth *auth, struct auth_wait *wait, bool is_known)
+{
+    struct auth_wait *evicted;
+
+    if (is_known) {
+        if (auth->known_waiting.count >= WAITING_MOST_KNOWN)
+            return false;
+        auth_queue_append(&auth->known_waiting, wait);
+        return true;
+    }
+    if (!auth_queue_add(&wait->realm->waiting, wait, WAITING_MOST, &evicted))
+        return false;
+    if (evicted != NULL) {
+        auth_queue_append(&auth->refused, evicted);
+        evix_post(&auth->refusal);
+    }
+    return true;
+}
+
 enum auth_verdict auth_ask(struct auth_wait *wait, struct auth_realm *realm,
+                           const struct in6_addr *client,
                            const struct http_credentials *credentials, auth_fn *fn)
 {
     struct auth *auth = realm->auth;
@@ -231,17 +241,15 @@ enum auth_verdict auth_ask(struct auth_wait *wait, struct auth_realm *realm,
 
     if (known && evix_now_ms(auth->loop) - realm->checked_ms < FILE_TRUSTED_MS)
         return AUTH_GRANTED;
-    *wait = (struct auth_wait){.realm = realm, .fn = fn, .value = value};
-    if (auth->waiting >= (known ? WAITING_MOST_KNOWN : WAITING_MOST) ||
-        !keep_secret(wait, credentials))
+    *wait = (struct auth_wait){
+        .realm = realm, .fn = fn, .value = value, .from = auth_queue_network(client)};
+    if (!keep_secret(wait, credentials))
         return AUTH_BUSY;
-    auth->waiting++;
-    /* Who is known does not queue behind those who guess. */
-    if (known)
-        put_first(auth, wait);
-    else
-        put_last(auth, wait);
-    if (auth->job.is_running || start_job(auth))
+    if (!join_queue(auth, wait, known)) {
+        forget_secret(wait);
+        return AUTH_BUSY;
+    }
+    if (auth->job.is_running || start_job(auth, take_turn(auth)))
         return AUTH_PENDING;
     auth_forget(wait);
     return AUTH_BUSY;
@@ -249,10 +257,7 @@ enum auth_verdict auth_ask(struct auth_wait *wait, struct auth_realm *realm,
 
 void auth_forget(struct auth_wait *wait)
 {
-    struct auth *auth = wait->realm->auth;
-
-    unlink_wait(auth, wait);
-    auth->waiting--;
+    auth_queue_remove(wait);
     forget_secret(wait);
 }
 
@@ -281,34 +286,56 @@ static void run_job(struct evix_work *work)
     job->is_granted = hash != NULL && password_matches(password, hash) && is_user;
 }
 
-/* All that asked the same get the same answer. The list may change with each call. */
-static void answer(struct auth *auth, const struct auth_realm *realm,
-                   const struct hash_value *value, enum auth_verdict verdict)
+static void take_same(struct auth_queue *same, struct auth_queue *from,
+                      const struct auth_realm *realm, const struct hash_value *value)
 {
-    struct auth_wait *same = NULL, **end = &same, *wait = auth->first, *next;
+    struct auth_wait *wait, *next;
 
-    for (; wait != NULL; wait = next) {
+    for (wait = from->first; wait != NULL; wait = next) {
         next = wait->next;
         if (wait->realm != realm || !hash_value_equal(&wait->value, value))
             continue;
-        unlink_wait(auth, wait);
-        wait->next = NULL;
-        wait->link = end;
-        *end = wait;
-        end = &wait->next;
+        auth_queue_remove(wait);
+        auth_queue_append(same, wait);
     }
-    while ((wait = same) != NULL) {
+}
+
+/* All that asked the same get the same answer. The queues may change with each call. */
+static void answer(struct auth *auth, struct auth_realm *realm, const struct hash_value *value,
+                   enum auth_verdict verdict)
+{
+    struct auth_queue same;
+    struct auth_wait *wait;
+
+    auth_queue_init(&same);
+    take_same(&same, &auth->known_waiting, realm, value);
+    take_same(&same, &realm->waiting, realm, value);
+    while ((wait = same.first) != NULL) {
         auth_forget(wait);
         wait->fn(wait, verdict);
     }
 }
 
-static void refuse_first(struct auth *auth)
+static struct auth_realm *realm_after(const struct auth *auth, const struct auth_realm *realm)
 {
-    struct auth_wait *wait = auth->first;
+    return realm != NULL && realm->next != NULL ? realm->next : auth->realms;
+}
 
-    auth_forget(wait);
-    wait->fn(wait, AUTH_BUSY);
+/* Whose turn it is: what is known, then one realm after the other. NULL: nothing waits. */
+static struct auth_wait *take_turn(struct auth *auth)
+{
+    struct auth_realm *first = realm_after(auth, auth->latest), *realm = first;
+
+    if (auth->known_waiting.first != NULL)
+        return auth->known_waiting.first;
+    do {
+        if (realm->waiting.first != NULL) {
+            auth->latest = realm;
+            return auth_queue_begin(&realm->waiting);
+        }
+        realm = realm_after(auth, realm);
+    } while (realm != first);
+    return NULL;
 }
 
 static void on_job(struct evix_work *work, int error)
@@ -329,18 +356,16 @@ static void on_job(struct evix_work *work, int error)
     free(job->secret);
     job->is_running = false;
     answer(auth, realm, &value, is_granted ? AUTH_GRANTED : AUTH_DENIED);
-    while (auth->first != NULL && !job->is_running && !start_job(auth))
-        refuse_first(auth);
+    start_next(auth);
 }
 
 /*
- * The first of the line. Its secret goes over to the job; it stays in line until the answer.
- * Whether it is known is asked only now: while it waited, the file may have become another. False:
- * there is no thread for it.
+ * The secret goes over to the job; the question stays in its queue until the answer. Whether it is
+ * known is asked only now: while it waited, the file may have become another. False: there is no
+ * thread for it.
  */
-static bool start_job(struct auth *auth)
+static bool start_job(struct auth *auth, struct auth_wait *wait)
 {
-    struct auth_wait *wait = auth->first;
     struct job *job = &auth->job;
 
     *job = (struct job){
@@ -363,6 +388,17 @@ static bool start_job(struct auth *auth)
     return true;
 }
 
+/* Answers may have started one already. */
+static void start_next(struct auth *auth)
+{
+    struct auth_wait *wait;
+
+    while (!auth->job.is_running && (wait = take_turn(auth)) != NULL && !start_job(auth, wait)) {
+        auth_forget(wait);
+        wait->fn(wait, AUTH_BUSY);
+    }
+}
+
 /* ---- life -------------------------------------------------------------------------------- */
 
 int auth_new(struct auth **out, struct evix_loop *loop, bool speaks)
@@ -376,7 +412,9 @@ int auth_new(struct auth **out, struct evix_loop *loop, bool speaks)
     }
     auth->loop = loop;
     auth->speaks = speaks;
-    auth->end = &auth->first;
+    auth_queue_init(&auth->known_waiting);
+    auth_queue_init(&auth->refused);
+    evix_post_init(&auth->refusal, loop, on_refusal);
     auth->next_serial = 1;
     *out = auth;
     return 0;

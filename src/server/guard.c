@@ -94,9 +94,12 @@ static bool ask(struct exchange *exchange)
     struct http_credentials credentials;
     enum auth_verdict verdict = AUTH_DENIED;
     bool is_well = field != NULL && http_basic_parse(*field, memory, &credentials);
+    struct in6_addr client;
 
     if (is_well)
-        verdict = auth_ask(&exchange->state.auth, exchange->route->realm, &credentials, on_verdict);
+        verdict = auth_ask(&exchange->state.auth, exchange->route->realm,
+                           worker_client_address(exchange, &client) ? &client : NULL, &credentials,
+                           on_verdict);
     explicit_bzero(memory, sizeof(memory));
     switch (verdict) {
     case AUTH_GRANTED:

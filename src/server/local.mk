@@ -11,6 +11,8 @@ src_server_libserver_a_SOURCES = \
 	src/server/allow.h \
 	src/server/auth.c \
 	src/server/auth.h \
+	src/server/auth_queue.c \
+	src/server/auth_queue.h \
 	src/server/body_parts.c \
 	src/server/body_parts.h \
 	src/server/clock.c \

@@ -3,13 +3,16 @@
 
 import base64
 import os
+import select
 import signal
 import tempfile
 import unittest
 
+import gated_fs
 import suite
 import tree
 from evixd import Daemon, TestCase, children, configuration, host, run, unless_poor, wait_until
+from suite import TIME_SCALE
 from wire import Connection, exchange, fetch, request
 
 # Of "secret"; of "pässwörd €"; of "a:b:c"; of "".
@@ -303,6 +306,84 @@ class Start(unittest.TestCase):
                 wait_until(lambda: children(daemon.process.pid) not in ([], [worker]), "a successor")
                 self.assertEqual(fetch(daemon.address, "/x").body, b"www/x")
                 self.assertEqual(status(), 401)
+
+
+class Guessing(TestCase):
+    """Many connections of one address guess at one realm. Its users lie on a disk that does not answer
+    until all have asked; then the access log has the order of the answers, and nothing depends on how
+    long a hash takes."""
+
+    GUESSES, WAITING = 140, 128
+    GUESSER, OTHER = "127.0.0.2", "127.0.0.3"
+
+    @classmethod
+    def setUpClass(cls):
+        if not HAS_CRYPT:
+            raise unittest.SkipTest("built without libcrypt")
+        super().setUpClass()
+
+    @classmethod
+    def serve(cls):
+        gated_fs.require()
+        tree.write(cls.root, "www/guessed/x", "guessed")
+        tree.write(cls.root, "www/quiet/x", "quiet")
+        os.mkdir(os.path.join(cls.root, "disk"))
+        cls.disk = gated_fs.GatedFs(os.path.join(cls.root, "disk"), {"users": USERS})
+        cls.addClassCleanup(cls.disk.close)
+        quiet = tree.write(cls.root, "quiet", ("dave:" + BCRYPT + "\n").encode())
+        cls.access = os.path.join(cls.root, "access.log")
+        return Daemon(config=configuration(hosts=[host(
+            cls.root + "/www",
+            {"path": "/guessed/", "auth": {"realm": "guessed", "users": cls.root + "/disk/users"}},
+            {"path": "/quiet/", "auth": {"realm": "quiet", "users": quiet}},
+            access_log={"target": cls.access, "format": "%a %U %s"},
+        )]), expect=[r"users:8: left out: .*apr1"])
+
+    def ask(self, source, target, credentials):
+        connection = Connection(self.address, 30, source=source)
+        self.addCleanup(connection.close)
+        connection.send(request(target, fields=[credentials]))
+        return connection
+
+    def logged(self, count):
+        """The lines of the access log once there are so many."""
+        def lines():
+            with open(self.access, encoding="ascii") as file:
+                found = file.read().splitlines()
+            return found if len(found) >= count else None
+        return wait_until(lines, "%d lines in the access log" % count)
+
+    def statuses(self, connections, count):
+        """Of the first `count` that are answered, in whatever order; those are taken out."""
+        found = []
+        while len(found) < count:
+            answered = select.select(connections, [], [], 10 * TIME_SCALE)[0]
+            self.assertTrue(answered, "nobody is answered")
+            for ready in answered:
+                connections.remove(ready)
+                found.append(ready.read_response().status)
+        return found
+
+    @unless_poor("there are not descriptors enough for 140 clients at once")
+    def test_guesses_lock_out_nobody_else(self):
+        turned_away = self.GUESSES - self.WAITING
+        self.disk.gate.clear()
+        try:
+            guesses = [self.ask(self.GUESSER, "/guessed/x", basic("alice", "guess %d" % number))
+                       for number in range(self.GUESSES)]
+            self.disk.wait_for(1, 10 * TIME_SCALE)
+            self.assertEqual(self.statuses(guesses, turned_away), [503] * turned_away)
+            honest = [self.ask(self.OTHER, "/guessed/x", basic("alice", "secret"))]
+            self.assertEqual(self.statuses(guesses, 1), [503])  # it made way
+            honest.append(self.ask(self.GUESSER, "/quiet/x", basic("dave", "secret")))
+            self.assertEqual(self.ask(self.OTHER, "/", "X: y").read_response().status, 403)  # it has all asked
+        finally:
+            self.disk.gate.set()
+        self.assertEqual([connection.read_response().body for connection in honest], [b"guessed", b"quiet"])
+        self.assertEqual(set(self.statuses(guesses, self.WAITING - 1)), {401})
+        order = self.logged(self.GUESSES + 3)[turned_away + 2:]
+        self.assertLess(order.index("%s /guessed/x 200" % self.OTHER), 5)
+        self.assertLess(order.index("%s /quiet/x 200" % self.GUESSER), 5)
 
 
 if __name__ == "__main__":

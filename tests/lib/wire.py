@@ -72,11 +72,12 @@ class Response:
 
 
 class Connection:
-    """One connection to the daemon. `address` is (host, port) or the path of a unix socket."""
+    """One connection to the daemon. `address` is (host, port) or the path of a unix socket; `source`
+    is the host that it comes from."""
 
     date_tolerance = 5 * TIME_SCALE  # more for a client that lets answers wait
 
-    def __init__(self, address, timeout=10, receive_buffer=None):
+    def __init__(self, address, timeout=10, receive_buffer=None, source=None):
         self.timeout = timeout * TIME_SCALE
         if isinstance(address, str):
             self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
@@ -88,6 +89,8 @@ class Connection:
             self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
         self.socket.settimeout(self.timeout)
         try:
+            if source:
+                self.socket.bind((source, 0))
             self.socket.connect(address)
         except OSError:
             self.socket.close()
@@ -101,6 +104,9 @@ class Connection:
         self.close()
 
     # What goes out.
+
+    def fileno(self):
+        return self.socket.fileno()
 
     def send(self, data):
         try:

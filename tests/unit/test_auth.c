@@ -4,6 +4,7 @@
  * real loop and its threads. How often a password is hashed is counted: that is what costs time,
  * and what the time of an answer would tell.
  */
+#include <arpa/inet.h>
 #include <check.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -257,8 +258,10 @@ struct question {
     struct auth_wait wait;
     int answers;
     enum auth_verdict verdict;
+    unsigned rank; /* how many were answered before */
 };
 
+static unsigned answered;
 static struct evix_loop *loop;
 static struct auth *auth;
 static struct auth_realm *realm;
@@ -285,16 +288,27 @@ static void on_verdict(struct auth_wait *wait, enum auth_verdict verdict)
 
     question->answers++;
     question->verdict = verdict;
+    question->rank = answered++;
 }
 
-/* "user:password" */
-static enum auth_verdict start_asking(struct question *question, const char *text)
+/* "user:password"; `client` is an address of either family, or NULL */
+static enum auth_verdict start_asking_from(struct question *question, const char *client,
+                                           const char *text)
 {
     size_t length = strcspn(text, ":");
     struct http_credentials credentials = {{text, length}, http_text_of(text + length + 1)};
+    struct in6_addr address;
 
+    if (client != NULL)
+        ck_assert_int_eq(inet_pton(AF_INET6, client, &address), 1);
     memset(question, 0, sizeof(*question));
-    return auth_ask(&question->wait, realm, &credentials, on_verdict);
+    return auth_ask(&question->wait, realm, client != NULL ? &address : NULL, &credentials,
+                    on_verdict);
+}
+
+static enum auth_verdict start_asking(struct question *question, const char *text)
+{
+    return start_asking_from(question, NULL, text);
 }
 
 static enum auth_verdict ask(const char *text)
@@ -534,6 +548,192 @@ START_TEST(test_two_files)
 }
 END_TEST
 
+/* One client fills the queue of a realm, and has questions turned away. */
+static void fill_queue(struct question *guesses, unsigned count, const char *client)
+{
+    unsigned busy = 0;
+    char text[32];
+
+    answered = 0;
+    for (unsigned i = 0; i < count; i++) {
+        snprintf(text, sizeof(text), "alice:guess%u", i);
+        busy += start_asking_from(&guesses[i], client, text) == AUTH_BUSY;
+    }
+    ck_assert_uint_ge(busy, 1);
+}
+
+static unsigned count_busy(const struct question *guesses, unsigned count)
+{
+    unsigned busy = 0;
+
+    for (unsigned i = 0; i < count; i++)
+        busy += guesses[i].answers == 1 && guesses[i].verdict == AUTH_BUSY;
+    return busy;
+}
+
+/* They are answered in turn with those that guess: after two of theirs at most. */
+START_TEST(test_guesses_do_not_lock_out_other_clients)
+{
+    static const struct {
+        const char *guesser, *other;
+    } rows[] = {
+        {"::ffff:192.0.2.1", "::ffff:192.0.2.2"},
+        {"::ffff:192.0.2.1", "2001:db8::1"},
+        {"2001:db8::1", "2001:db8:0:1::1"},
+        {"2001:db8::1", NULL},
+        {NULL, "2001:db8::1"},
+    };
+    static struct question guesses[200];
+    struct question honest[2];
+
+    open_auth(USERS);
+    fill_queue(guesses, 200, rows[_i].guesser);
+    ck_assert_int_eq(start_asking_from(&honest[0], rows[_i].other, "alice:secret"), AUTH_PENDING);
+    ck_assert_int_eq(start_asking_from(&honest[1], rows[_i].other, "bob:secret"), AUTH_PENDING);
+    ck_assert_int_ge(evix_loop_run(loop, EVIX_RUN_DEFAULT), 0);
+    for (unsigned i = 0; i < 2; i++) {
+        ck_assert_int_eq(honest[i].answers, 1);
+        ck_assert_int_eq(honest[i].verdict, AUTH_GRANTED);
+    }
+    ck_assert_uint_eq(count_busy(guesses, 200), 2); /* these made way */
+    ck_assert_uint_le(honest[0].rank, 2 + 2);       /* they are told at once */
+    ck_assert_uint_le(honest[1].rank, 2 + 4);
+    close_auth();
+}
+END_TEST
+
+/* Who has an IPv6 network has all its addresses. */
+START_TEST(test_a_network_is_one_client)
+{
+    static struct question guesses[200];
+    struct question other;
+
+    open_auth(USERS);
+    fill_queue(guesses, 200, "2001:db8::1");
+    ck_assert_int_eq(start_asking_from(&other, "2001:db8::2:3:4:5", "bob:secret"), AUTH_BUSY);
+    ck_assert_int_ge(evix_loop_run(loop, EVIX_RUN_DEFAULT), 0);
+    ck_assert_uint_eq(count_busy(guesses, 200), 0);
+    close_auth();
+}
+END_TEST
+
+/* More of them than the queue has room for: the first come has as good a right as the last. */
+START_TEST(test_many_clients)
+{
+    enum { CLIENTS = 150 };
+    static struct question questions[CLIENTS];
+    unsigned pending = 0;
+    char client[32], text[32];
+
+    open_auth(USERS);
+    for (unsigned i = 0; i < CLIENTS; i++) {
+        snprintf(client, sizeof(client), "::ffff:192.0.2.%u", i);
+        snprintf(text, sizeof(text), "alice:guess%u", i);
+        pending += start_asking_from(&questions[i], client, text) == AUTH_PENDING;
+    }
+    ck_assert_uint_eq(pending, 128);
+    ck_assert_int_ge(evix_loop_run(loop, EVIX_RUN_DEFAULT), 0);
+    ck_assert_uint_eq(count_busy(questions, CLIENTS), 0);
+    close_auth();
+}
+END_TEST
+
+/* Nor another realm, from whatever address. */
+START_TEST(test_guesses_do_not_lock_out_other_realms)
+{
+    static struct question guesses[200];
+    struct question honest[3];
+    char other[128];
+
+    open_auth(USERS);
+    fill_queue(guesses, 200, "::ffff:192.0.2.1");
+    snprintf(other, sizeof(other), "%s", path);
+    snprintf(path, sizeof(path), "%s/more", folder);
+    write_users("bob:" HASH_SHA256 "\n");
+    ck_assert_int_eq(auth_realm(auth, path, &realm), 0);
+    for (unsigned i = 0; i < 3; i++)
+        ck_assert_int_eq(start_asking_from(&honest[i], "::ffff:192.0.2.1",
+                                           i == 0   ? "bob:secret"
+                                           : i == 1 ? "bob:wrong"
+                                                    : "carol:wrong"),
+                         AUTH_PENDING);
+    ck_assert_int_ge(evix_loop_run(loop, EVIX_RUN_DEFAULT), 0);
+    for (unsigned i = 0; i < 3; i++) {
+        ck_assert_int_eq(honest[i].answers, 1);
+        ck_assert_int_eq(honest[i].verdict, i == 0 ? AUTH_GRANTED : AUTH_DENIED);
+        ck_assert_uint_le(honest[i].rank, 2 * i + 1);
+    }
+    ck_assert_uint_eq(count_busy(guesses, 200), 0);
+    close_auth();
+    unlink(other);
+}
+END_TEST
+
+/* A client that asks again and again does not keep another's second question from its turn. */
+static struct question again[400];
+static unsigned asked_again;
+
+static void on_verdict_ask_again(struct auth_wait *wait, enum auth_verdict verdict)
+{
+    char text[32];
+    struct http_credentials credentials = {{text, 5}, {text + 6, 0}};
+    struct in6_addr address;
+    int length;
+
+    if (wait != NULL)
+        on_verdict(wait, verdict);
+    if (asked_again == 400)
+        return;
+    ck_assert_int_eq(inet_pton(AF_INET6, "::ffff:192.0.2.77", &address), 1);
+    length = snprintf(text, sizeof(text), "alice:more%u", asked_again);
+    credentials.password.length = (size_t)length - 6;
+    ck_assert_int_eq(
+        auth_ask(&again[asked_again++].wait, realm, &address, &credentials, on_verdict_ask_again),
+        AUTH_PENDING);
+}
+
+START_TEST(test_no_client_starves)
+{
+    struct question questions[10];
+    char text[32];
+
+    open_auth(USERS);
+    answered = 0;
+    asked_again = 0;
+    memset(again, 0, sizeof(again));
+    on_verdict_ask_again(NULL, AUTH_DENIED);
+    on_verdict_ask_again(NULL, AUTH_DENIED);
+    for (unsigned i = 0; i < 10; i++) {
+        snprintf(text, sizeof(text), "bob:guess%u", i);
+        ck_assert_int_eq(start_asking_from(&questions[i], "::ffff:192.0.2.1", text), AUTH_PENDING);
+    }
+    ck_assert_int_ge(evix_loop_run(loop, EVIX_RUN_DEFAULT), 0);
+    for (unsigned i = 0; i < 10; i++)
+        ck_assert_uint_le(questions[i].rank, 2 * i + 3);
+    close_auth();
+}
+END_TEST
+
+/* What makes way may leave before it is told so, and what asks may leave as well. */
+START_TEST(test_forgotten_while_making_way)
+{
+    static struct question guesses[200];
+    struct question honest;
+
+    open_auth(USERS);
+    fill_queue(guesses, 200, "::ffff:192.0.2.1");
+    ck_assert_int_eq(start_asking_from(&honest, "::ffff:192.0.2.2", "bob:secret"), AUTH_PENDING);
+    auth_forget(&honest.wait);
+    for (unsigned i = 0; i < 200; i++)
+        if (guesses[i].wait.queue != NULL)
+            auth_forget(&guesses[i].wait);
+    ck_assert_int_ge(evix_loop_run(loop, EVIX_RUN_DEFAULT), 0);
+    ck_assert_uint_eq(answered, 0);
+    ck_assert_int_eq(ask("alice:secret"), AUTH_GRANTED);
+    close_auth();
+}
+END_TEST
+
 static void add_tests_of_crypt(TCase *hashes, TCase *questions)
 {
     tcase_add_loop_test(hashes, test_kinds, 0, (int)(sizeof(kinds) / sizeof(kinds[0])));
@@ -548,6 +748,12 @@ static void add_tests_of_crypt(TCase *hashes, TCase *questions)
     tcase_add_test(questions, test_forgotten);
     tcase_add_test(questions, test_end_while_asking);
     tcase_add_test(questions, test_two_files);
+    tcase_add_loop_test(questions, test_guesses_do_not_lock_out_other_clients, 0, 5);
+    tcase_add_test(questions, test_a_network_is_one_client);
+    tcase_add_test(questions, test_many_clients);
+    tcase_add_test(questions, test_guesses_do_not_lock_out_other_realms);
+    tcase_add_test(questions, test_no_client_starves);
+    tcase_add_test(questions, test_forgotten_while_making_way);
 }
 
 #ifdef HAVE_LIBCRYPT
