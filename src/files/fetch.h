@@ -12,8 +12,8 @@ struct fill {
     struct store *store;
     struct root_view *view;
     struct entry *entry;      /* owned until it is settled */
-    struct lookup_list early; /* whose requests came before anything was opened */
-    struct lookup_list late;  /* who joined later: the answer may be older than they are */
+    struct lookup_link early; /* whose requests came before anything was opened */
+    struct lookup_link late;  /* who joined later: the answer may be older than they are */
     enum fill_step step;
     bool starting;   /* still inside fill_start() */
     bool delivering; /* no operation is pending any more */

@@ -14,34 +14,46 @@
 #include "files/closing.h"
 #include "files/describe.h"
 
-static void append(struct lookup_list *list, struct lookup *lookup)
+static struct lookup *from_link(struct lookup_link *link)
 {
-    lookup->next = NULL;
-    lookup->previous = list->last;
-    if (list->last != NULL)
-        list->last->next = lookup;
-    else
-        list->first = lookup;
-    list->last = lookup;
+    return EVIX_CONTAINER_OF(link, struct lookup, place);
 }
 
-static void take(struct lookup_list *list, struct lookup *lookup)
+static void list_init(struct lookup_link *list)
 {
-    if (lookup->previous != NULL)
-        lookup->previous->next = lookup->next;
-    else
-        list->first = lookup->next;
-    if (lookup->next != NULL)
-        lookup->next->previous = lookup->previous;
-    else
-        list->last = lookup->previous;
+    list->next = list->previous = list;
 }
 
-static bool is_in(const struct lookup_list *list, const struct lookup *lookup)
+static bool is_empty(const struct lookup_link *list)
 {
-    while (lookup->previous != NULL)
-        lookup = lookup->previous;
-    return list->first == lookup;
+    return list->next == list;
+}
+
+/* First come, first served. */
+static void append(struct lookup_link *list, struct lookup *lookup)
+{
+    lookup->place = (struct lookup_link){.next = list, .previous = list->previous};
+    list->previous->next = &lookup->place;
+    list->previous = &lookup->place;
+}
+
+/* Of whichever list it is in: thousands may leave at once. */
+static void leave(struct lookup *lookup)
+{
+    lookup->place.previous->next = lookup->place.next;
+    lookup->place.next->previous = lookup->place.previous;
+}
+
+/* Has all of a list wait for another fill. */
+static void move_all(struct lookup_link *from, struct fill *fill, struct lookup_link *to)
+{
+    while (!is_empty(from)) {
+        struct lookup *lookup = from_link(from->next);
+
+        leave(lookup);
+        lookup->fill = fill;
+        append(to, lookup);
+    }
 }
 
 void fill_join(struct fill *fill, struct lookup *lookup)
@@ -63,7 +75,7 @@ void fill_free(struct fill *fill)
 {
     struct store *store = fill->store;
 
-    assert(fill->early.first == NULL && fill->late.first == NULL);
+    assert(is_empty(&fill->early) && is_empty(&fill->late));
     if (fill->entry != NULL) {
         if (fill->entry->in_table)
             cache_remove(&store->cache, fill->entry);
@@ -82,9 +94,9 @@ void fill_free(struct fill *fill)
 
 void fill_leave(struct fill *fill, struct lookup *lookup)
 {
-    take(is_in(&fill->early, lookup) ? &fill->early : &fill->late, lookup);
+    leave(lookup);
     lookup->fill = NULL;
-    if (fill->early.first != NULL || fill->late.first != NULL || fill->delivering)
+    if (!is_empty(&fill->early) || !is_empty(&fill->late) || fill->delivering)
         return;
     assert(evix_op_pending(&fill->op));
     fill->abandoned = true;
@@ -93,12 +105,12 @@ void fill_leave(struct fill *fill, struct lookup *lookup)
     evix_cancel(&fill->op);
 }
 
-static void deliver(struct fill *fill, struct lookup_list *list, struct representation *answer)
+static void deliver(struct fill *fill, struct lookup_link *list, struct representation *answer)
 {
-    while (list->first != NULL) {
-        struct lookup *lookup = list->first;
+    while (!is_empty(list)) {
+        struct lookup *lookup = from_link(list->next);
 
-        take(list, lookup);
+        leave(lookup);
         assert(lookup->fill == fill && lookup->result == NULL);
         lookup->fill = NULL;
         lookup->result = representation_ref(answer);
@@ -121,6 +133,8 @@ static struct fill *make(struct store *store, const struct cache_key *key)
         return NULL;
     }
     fill->entry->fill = fill;
+    list_init(&fill->early);
+    list_init(&fill->late);
     fill->store = store;
     fill->view = root_view_ref(key->root->view);
     fill->fd = fill->sibling_fd = -1;
@@ -166,10 +180,7 @@ static void restart(struct fill *fill)
         deliver(fill, &fill->late, fill->store->out_of_memory);
         return;
     }
-    next->early = fill->late;
-    fill->late = (struct lookup_list){NULL, NULL};
-    for (struct lookup *lookup = next->early.first; lookup != NULL; lookup = lookup->next)
-        lookup->fill = next;
+    move_all(&fill->late, next, &next->early);
     begin(next);
 }
 
@@ -180,7 +191,7 @@ static void restart(struct fill *fill)
  */
 static bool serves_late(const struct fill *fill, bool watched, bool keep)
 {
-    if (watched || fill->late.first == NULL)
+    if (watched || is_empty(&fill->late))
         return true;
     return keep && (!fill->entry->by_stat || freshness_holds(fill->entry));
 }

@@ -10,11 +10,6 @@
 #include "files/cache.h"
 #include "files/interior.h"
 
-/* First come, first served. */
-struct lookup_list {
-    struct lookup *first, *last;
-};
-
 /*
  * Starts to fill an answer for `lookup`. True: it was found at once, lookup->result is set. False:
  * the lookup's callback will be called.

@@ -80,6 +80,11 @@ int store_root(struct store *store, const struct root_options *options, struct r
  */
 void store_refresh(struct store *store);
 
+/* A circular list of lookups that wait for the same answer; a list is such a link itself. */
+struct lookup_link {
+    struct lookup_link *next, *previous;
+};
+
 struct lookup;
 typedef void lookup_fn(struct lookup *lookup);
 
@@ -99,8 +104,8 @@ struct lookup {
     unsigned available;           /* siblings that have not been tried */
     struct store *store;
     struct root *root;
-    struct fill *fill;              /* NULL: nothing is looked up */
-    struct lookup *next, *previous; /* waiting for the same answer */
+    struct fill *fill;        /* NULL: nothing is looked up */
+    struct lookup_link place; /* among those that wait for it */
 };
 
 /*

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -120,6 +121,40 @@ START_TEST(late_comers)
         representation_unref(&late[i].result);
     }
     representation_unref(&early.result);
+    place_close(&place);
+}
+END_TEST
+
+/*
+ * Giving up takes as long with ten thousand others as with none: nothing but the neighbours is
+ * touched, and the first of all lies where it cannot be.
+ */
+START_TEST(leaving_walks_nowhere)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    struct lookup *first =
+        mmap(NULL, page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    struct lookup opener, others[4];
+
+    ck_assert_ptr_ne(first, MAP_FAILED);
+    begin(STORE_WATCH, true);
+    ck_assert(!start(&opener, "/small"));
+    ck_assert(!start(first, "/small")); /* of those that joined */
+    for (size_t i = 0; i < COUNT(others); i++)
+        ck_assert(!start(&others[i], "/small"));
+    ck_assert_int_eq(mprotect(first, page, PROT_NONE), 0);
+    lookup_cancel(&others[3]);
+    lookup_cancel(&others[1]);
+    ck_assert_int_eq(mprotect(first, page, PROT_READ | PROT_WRITE), 0);
+    run_until(4);
+    ck_assert_mem_eq(first->result->bytes, "small", 5);
+    representation_unref(&opener.result);
+    representation_unref(&first->result);
+    representation_unref(&others[0].result);
+    representation_unref(&others[2].result);
+    ck_assert_ptr_null(others[1].result);
+    ck_assert_ptr_null(others[3].result);
+    munmap(first, page);
     place_close(&place);
 }
 END_TEST
@@ -291,6 +326,7 @@ int main(void)
     tcase_set_timeout(tcase, 30);
     tcase_add_loop_test(tcase, coalesced, 0, 2);
     tcase_add_test(tcase, sampled);
+    tcase_add_test(tcase, leaving_walks_nowhere);
     tcase_add_loop_test(tcase, late_comers, 0, 2);
     tcase_add_test(tcase, cancelled);
     tcase_add_loop_test(tcase, one_leaves, 0, 2);
