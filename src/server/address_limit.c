@@ -11,14 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct address_count {
-    struct in6_addr address;
-    unsigned count; /* 0: the slot is free */
-};
-
-void address_limit_init(struct address_limit *limit, unsigned most)
+int address_limit_init(struct address_limit *limit, unsigned most)
 {
     *limit = (struct address_limit){.most = most};
+    return most == 0 ? 0 : hash_key_make(&limit->key);
 }
 
 void address_limit_fini(struct address_limit *limit)
@@ -27,15 +23,11 @@ void address_limit_fini(struct address_limit *limit)
     *limit = (struct address_limit){0};
 }
 
-/* The last 8 bytes hold what differs between clients, whatever the family. */
 static unsigned slot_of(const struct address_limit *limit, const struct in6_addr *address)
 {
-    uint64_t high, low;
+    struct hash_value hash = keyed_hash_plain(&limit->key, address, sizeof(*address));
 
-    memcpy(&high, address->s6_addr, 8);
-    memcpy(&low, address->s6_addr + 8, 8);
-    uint64_t hash = (low ^ (high * 0x9e3779b97f4a7c15u)) * 0xbf58476d1ce4e5b9u;
-    return (unsigned)(hash >> 32) & (limit->capacity - 1);
+    return (unsigned)hash.words[0] & (limit->capacity - 1);
 }
 
 /* The slot of an address, or the free one where it would go. */

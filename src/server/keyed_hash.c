@@ -2,7 +2,7 @@
 /*
  * SipHash-2-4 with 128 bits of result (Aumasson and Bernstein, 2012).
  * It keeps no state between calls.
- * Called by auth.c.
+ * Called by auth.c and address_limit.c.
  */
 #include "server/keyed_hash.h"
 

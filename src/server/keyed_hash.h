@@ -4,7 +4,8 @@
 
 /*
  * A hash that nobody can tell anything from who has not the key, nor find two texts of one value:
- * SipHash-2-4 with 128 bits. It stands for secrets that are to be recognized and not kept.
+ * SipHash-2-4 with 128 bits. It stands for secrets that are to be recognized and not kept,
+ * and places in tables what clients choose.
  */
 
 #include <stdbool.h>

@@ -400,10 +400,11 @@ static int set_up(struct worker *worker, const struct worker_options *options)
     worker->wants_address =
         config->limits.connections_per_address != 0 || log_enabled(LOG_LEVEL_INFO);
     slab_init(&worker->connection_memory, sizeof(struct connection));
-    address_limit_init(&worker->addresses, config->limits.connections_per_address);
     descriptor_budget_init(&worker->budget, config);
 
-    int error = open_loop(worker, options->slot);
+    int error = address_limit_init(&worker->addresses, config->limits.connections_per_address);
+    if (error == 0)
+        error = open_loop(worker, options->slot);
     if (error == 0)
         error = open_counters(worker, options);
     if (error == 0)
