@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Makes entity tags and dates that change whenever the bytes do, and are the same on two hosts
- * with the same tree. It reads no file: it is given metadata and bytes.
- * Called when an answer is made for the cache, and by the freshness rule.
+ * Makes entity tags and dates that change with the bytes, and are the same on two hosts with the
+ * same tree. They are strong, as nginx's, Apache's and Caddy's are, though what a large file's is
+ * made of need not show every change: a weak tag would have browsers load a download again that was
+ * cut off, from its beginning, for the sake of changes that set the time back. It reads no file: it
+ * is given metadata and bytes. Called when an answer is made for the cache, and by the freshness
+ * rule.
  */
 
 #include "files/validator.h"
@@ -15,6 +18,8 @@
 #define NS_PER_SECOND     1000000000
 #define LAST_SECOND       253402300799 /* of the year 9999, the last that a date can say */
 #define SETTLING_SECONDS  2
+#define LAST_FIXED_TIME   499162500           /* 1985-10-26 08:15, which npm gives to all files */
+#define PORTABLE_TIME     946684800           /* 2000-01-01, which Bazel's packages give to all */
 #define CONTENT_HASH_SEED 0x65766978642d3031u /* part of the format of tags: don't change */
 
 /* Time stamps advance with the kernel's tick: 10 ms at HZ=100; file systems round further. */
@@ -35,12 +40,21 @@ static int64_t age_ns(struct evix_time time, struct evix_time now)
 }
 
 /*
- * Builds that want to be reproducible set all times to 0 or 1; a time in the future may be set
- * again; one that is nearly now may be given to another change that is about to come.
+ * Builds and packages that want to be reproducible set all times to 0 or 1, to 1980 (zip's first
+ * year: Gradle and others), to 1985 (npm) or 2000, release after release. No file on the web has
+ * been as it is since before 1985.
  */
+static bool is_given_to_all(struct evix_time modified)
+{
+    return modified.seconds <= LAST_FIXED_TIME ||
+           (modified.seconds == PORTABLE_TIME && modified.nanoseconds == 0);
+}
+
+/* A time in the future may be set again; one that is nearly now may be given to another change
+   that is about to come. */
 static bool time_tells_nothing(struct evix_time modified, struct evix_time now)
 {
-    return modified.seconds <= 1 || modified.seconds > LAST_SECOND ||
+    return is_given_to_all(modified) || modified.seconds > LAST_SECOND ||
            age_ns(modified, now) < (int64_t)SETTLING_SECONDS * NS_PER_SECOND;
 }
 
@@ -69,7 +83,7 @@ int64_t validator_last_modified(const struct evix_stat *stat, struct evix_time n
 {
     int64_t seconds = stat->modified.seconds;
 
-    if (seconds <= 1 || seconds > LAST_SECOND || age_ns(stat->modified, now) < 0)
+    if (is_given_to_all(stat->modified) || seconds > LAST_SECOND || age_ns(stat->modified, now) < 0)
         return -1;
     return seconds;
 }

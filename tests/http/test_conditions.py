@@ -195,6 +195,37 @@ class Others(Site):
             again = fetch(self.address, "/fixed.txt", fields=fields)
             self.assertEqual((again.status, again.body), (200, b"second"))
 
+    def test_times_of_packages_do_not_hide_a_change(self):
+        """Where npm, zip or Bazel give one time to all files of all releases, a change of one byte
+        between the blocks that are read of a large file is seen, by tag and by date, and a download
+        that was cut off is not completed with another file's bytes."""
+        for moment in (315532800, 318211200, 499162500, 946684800):
+            content = bytearray(300000)
+            path = tree.write(self.root, "package.bin", bytes(content))
+            os.utime(path, (moment, moment))
+            first = fetch(self.address, "/package.bin", "HEAD")
+            self.assertIsNone(first.get("Last-Modified"))
+            content[70000] += 1
+            tree.replace(path, bytes(content))
+            os.utime(path, (moment, moment))
+            for fields in (["If-None-Match: " + first.get("ETag")],
+                           ["Range: bytes=1000-", "If-Range: " + first.get("ETag")]):
+                again = fetch(self.address, "/package.bin", fields=fields)
+                self.assertEqual((again.status, again.body), (200, bytes(content)))
+
+    def test_downloads_are_resumed(self):
+        """A large file has a strong tag, with a time of its own or one that is given to all."""
+        content = os.urandom(300000)
+        path = tree.write(self.root, "download.bin", content)
+        for moment in (1700000000, 1700000000.5, 499162500):
+            os.utime(path, (moment, moment))
+            tag = fetch(self.address, "/download.bin", "HEAD").get("ETag")
+            self.assertTrue(tag.startswith('"'), "9110 8.8.3: strong")
+            rest = fetch(self.address, "/download.bin", fields=["Range: bytes=1000-", "If-Range: " + tag])
+            self.assertEqual((rest.status, rest.body), (206, content[1000:]))
+            again = fetch(self.address, "/download.bin", fields=["If-None-Match: " + tag])
+            self.assertEqual(again.status, 304)
+
     def test_a_time_set_back_does_not_hide_a_change(self):
         """Of a large file, in place, where its beginning, middle or end is another."""
         content = bytearray(300000)

@@ -66,10 +66,10 @@ END_TEST
 START_TEST(large)
 {
     char one[VALIDATOR_ETAG_BYTES], two[VALIDATOR_ETAG_BYTES];
-    struct evix_stat stat = stat_of(0x1000, 0x12345678, 0xabc), other = stat;
+    struct evix_stat stat = stat_of(0x1000, 0x52345678, 0xabc), other = stat;
 
     tag_of(one, stat, NULL);
-    ck_assert_str_eq(one, "\"1000-12345678.abc-55\"");
+    ck_assert_str_eq(one, "\"1000-52345678.abc-55\"");
     other.inode = 1;
     other.changed.seconds = 1;
     tag_of(two, other, NULL);
@@ -94,6 +94,10 @@ START_TEST(meaningless_time)
     const int64_t times[] = {0,
                              1,
                              -5,
+                             315532800, /* 1980, of zip */
+                             318211200, /* 1980-02-01, of Gradle */
+                             499162500, /* 1985, of npm */
+                             946684800, /* 2000, of Bazel */
                              INT64_C(1789999999),
                              INT64_C(1790000001),
                              INT64_C(1890000000),
@@ -132,7 +136,12 @@ START_TEST(last_modified)
         int64_t modified, expected;
     } rows[] = {
         {1700000000, 1700000000},
-        {2, 2},
+        {499162501, 499162501},
+        {499162500, -1},
+        {315532800, -1},
+        {946684799, 946684799},
+        {946684800, -1},
+        {946684801, 946684801},
         {1, -1},
         {0, -1},
         {-1, -1},
@@ -180,7 +189,7 @@ int main(void)
     tcase_add_test(tcase, content);
     tcase_add_test(tcase, content_is_fixed);
     tcase_add_test(tcase, large);
-    tcase_add_loop_test(tcase, meaningless_time, 0, 7);
+    tcase_add_loop_test(tcase, meaningless_time, 0, 11);
     tcase_add_test(tcase, parts);
     tcase_add_test(tcase, last_modified);
     tcase_add_test(tcase, racy);
