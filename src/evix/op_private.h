@@ -36,6 +36,7 @@ enum {
     OP_CANCELLED = 2, /* evix_cancel() was called */
     OP_TIMED_OUT = 4, /* by its time limit: -ECANCELED becomes -ETIMEDOUT */
     OP_SEND_MORE = 8, /* EVIX_SEND_MORE */
+    OP_BEGUN = 16,    /* of a file range: it has had a turn, and waits for another */
     OP_BACKEND = 256, /* this bit and those above are the backend's; cleared at the start */
 };
 

@@ -80,10 +80,12 @@ void evix__send_files_run(struct evix_loop *loop)
         turns->first = op->next;
         if (!turns->first)
             turns->end = &turns->first;
+        bool has_begun = op->flags & OP_BEGUN;
+        op->flags |= OP_BEGUN;
         op->state = OP_RUNNING;
         if (op->flags & OP_CANCELLED)
             evix__op_complete(loop, op, -ECANCELED);
-        else if (op_is_stale(loop, op))
+        else if (has_begun && op_is_stale(loop, op))
             evix__op_complete(loop, op, 0);
         else {
             size_t used = take_turn(loop, op);

@@ -8,6 +8,7 @@
 #include "sockets.h"
 
 #include <sys/mman.h>
+#include <time.h>
 
 enum {
     COUNT = 32,
@@ -101,6 +102,25 @@ START_TEST(test_an_iteration_sends_so_much_and_no_more)
 }
 END_TEST
 
+/* What was believed when it was started is good for its first turn, however late that comes. */
+START_TEST(test_first_turn_is_never_too_late)
+{
+    struct timespec pause = {.tv_nsec = 3000000};
+    loop_open(_i);
+    start_all();
+    for (int i = 0; i < COUNT; i++)
+        evix_cancel(&downloads[i].send);
+    run_to_end();
+    downloads[0].has_ended = false;
+    evix_send_file_fresh(&downloads[0].send, &downloads[0].socket, file, 0, 1000, 1, on_sent);
+    nanosleep(&pause, NULL);
+    evix_now_update(loop);
+    run_to_end();
+    ck_assert_int_eq(downloads[0].result, 1000);
+    close_all();
+}
+END_TEST
+
 /* Each has begun before anybody has had three turns. */
 START_TEST(test_all_have_their_turn)
 {
@@ -156,6 +176,7 @@ int main(void)
     tcase_set_timeout(cases, 60);
     add_for_each(cases, test_an_iteration_sends_so_much_and_no_more);
     add_for_each(cases, test_all_have_their_turn);
+    add_for_each(cases, test_first_turn_is_never_too_late);
     add_for_each(cases, test_cancelled_while_waiting_for_the_turn);
     add_for_each(cases, test_end_of_the_loop);
     suite_add_tcase(suite, cases);
