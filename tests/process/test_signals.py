@@ -44,11 +44,18 @@ class Site(TestCase):
         daemon.log.wait("stopping")
 
 
-@suite.cases([("TERM", signal.SIGTERM), ("QUIT", signal.SIGQUIT)])
+# As by a shell that starts `evixd &`.
+IN_BACKGROUND = (signal.SIGINT, signal.SIGQUIT)
+
+
+@suite.cases([
+    ("TERM", signal.SIGTERM, ()), ("TERM, in background", signal.SIGTERM, IN_BACKGROUND),
+    ("QUIT", signal.SIGQUIT, ()), ("QUIT, in background", signal.SIGQUIT, IN_BACKGROUND),
+])
 class Graceful(Site):
-    def check(self, _label, number):
+    def check(self, _label, number, ignored):
         """A download in flight is finished, whole; the exit status is 0."""
-        daemon = self.running()
+        daemon = self.running(ignored=ignored)
         connection = self.downloading(daemon)
         daemon.send_signal(number)
         self.wait_for_stopping(daemon)
@@ -144,9 +151,11 @@ class Graceful(Site):
 
 class AtOnce(Site):
     def test_int(self):
-        daemon = self.running(shutdown=600)
-        self.downloading(daemon)
-        daemon.stop(signal.SIGINT, timeout=60)
+        for ignored in ((), IN_BACKGROUND):
+            with self.subTest(ignored=ignored):
+                daemon = self.running(shutdown=600, ignored=ignored)
+                self.downloading(daemon)
+                daemon.stop(signal.SIGINT, timeout=60)
 
     def test_second_term(self):
         daemon = self.running(shutdown=600)
