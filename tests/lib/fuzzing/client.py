@@ -330,10 +330,11 @@ class Conversation:
             return True
         if cut.kind == "silence":
             return False
-        # What waits in the daemon's kernel is lost with the connection: the answers before it as well.
+        # Its own file alone excuses an answer that ends early: the whole answers before it arrive.
         return any(request.file is not None
                    and history.was_cut(request.file, self.pump.time_of(offset), now)
-                   for request, offset in zip(self.requests[self.answered:], self.offsets[self.answered:]))
+                   for request, offset in zip(self.requests[self.answered:][:1],
+                                              self.offsets[self.answered:][:1]))
 
     def close(self):
         """And says of each request what became of it."""
