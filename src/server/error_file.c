@@ -10,8 +10,11 @@
 #include <string.h>
 
 #include "http/response.h"
+#include "log/log.h"
 #include "server/handler.h"
 #include "server/worker_state.h"
+
+#define WARN_INTERVAL_NS (60 * UINT64_C(1000000000))
 
 const char *error_file_find(const struct route *route, int status)
 {
@@ -36,6 +39,26 @@ static bool attach(struct response *response, struct exchange *exchange,
     return true;
 }
 
+/*
+ * Each time at level info, as for every answer; and once a minute at most where the operator looks,
+ * since the site is not as it was meant to be.
+ */
+static void say_missing(const struct exchange *exchange, const struct representation *file,
+                        int status)
+{
+    struct worker *worker = exchange->worker;
+    uint64_t now_ns = evix_now_ns(worker->loop);
+    enum log_level level = LOG_LEVEL_INFO;
+
+    if (now_ns >= worker->next_error_page_ns) {
+        worker->next_error_page_ns = now_ns + WARN_INTERVAL_NS;
+        level = LOG_LEVEL_WARNING;
+    }
+    log_event(level, "%s: error_pages: %s, for status %d: %s; the built-in page is sent",
+              exchange->host->config->source, error_file_find(exchange->route, status), status,
+              file->kind == REPRESENTATION_ABSENT ? file->reason : "it is a directory");
+}
+
 static void answer(struct exchange *exchange, struct representation *file, int status,
                    const char *reason, struct http_text fields)
 {
@@ -44,6 +67,8 @@ static void answer(struct exchange *exchange, struct representation *file, int s
     char *memory = file->kind == REPRESENTATION_FILE ? malloc(capacity) : NULL;
     struct http_writer writer;
 
+    if (file->kind != REPRESENTATION_FILE)
+        say_missing(exchange, file, status);
     if (memory == NULL || !attach(&response, exchange, file)) {
         free(memory);
         exchange_fail_plainly(exchange, status, reason, fields);

@@ -38,10 +38,11 @@ struct worker {
     struct auth *auth; /* NULL: no location asks for passwords */
     struct route_table routes;
     struct clock clock;
-    struct counters *counters;  /* all workers' */
-    struct counters_slot *slot; /* this one's, where all that happens is counted */
-    struct counters *own;       /* holds it if none of the shared ones was free */
-    uint64_t next_second_ns;    /* the loop's time from which on another second is counted */
+    struct counters *counters;   /* all workers' */
+    struct counters_slot *slot;  /* this one's, where all that happens is counted */
+    struct counters *own;        /* holds it if none of the shared ones was free */
+    uint64_t next_second_ns;     /* the loop's time from which on another second is counted */
+    uint64_t next_error_page_ns; /* from which on a missing error page is warned of again */
     uint64_t iterations_counted, cpu_counted_ns; /* of the loop, of the process */
     struct http_limits http_limits;
     struct http_header_cache *header_cache;

@@ -190,7 +190,9 @@ class ErrorPages(TestCase):
                  "headers_always": {"X-Always": "yes"}},
                 error_pages=[page(404, "/404.html"), page(403, "/403.txt"), page(405, "/405.html"),
                              page(413, "/.errors/413.html"), page(416, "/416.html")],
-            )]))
+            )]), arguments=("-v",), expect=[
+                r"warning \d+: \S+:\d+: error_pages: /(nothing\.html|folder), for status 404: "
+                r"(there is no such file|it is a directory); the built-in page is sent"])
 
     def get(self, target, *arguments, **options):
         return fetch(self.address, target, *arguments, **options)
@@ -237,6 +239,15 @@ class ErrorPages(TestCase):
             self.assertEqual(response.status, 404, target)
             self.assertIn(b"404", response.body)
             self.assertNotEqual(response.body, b"<p>ours")
+
+    def test_what_is_wrong_with_the_file_is_in_the_log(self):
+        """Each time at level info; the first time, and then once a minute, as a warning."""
+        for target, file, why in (("/gone/x", "/nothing.html", "there is no such file"),
+                                  ("/isfolder/x", "/folder", "it is a directory")):
+            self.assertEqual(self.get(target).status, 404)
+            self.daemon.log.wait("(info|warning) .*: error_pages: %s, for status 404: %s; "
+                                 "the built-in page is sent" % (file, why))
+        self.daemon.log.wait("warning .*: error_pages: ")
 
     def test_it_may_be_large_or_empty(self):
         self.assertEqual(self.get("/large/x").body, tree.content(300000))
