@@ -10,10 +10,16 @@
 
 #include <evix/file.h>
 
+#include <limits.h>
+
 #include "files/evict.h"
 #include "files/representation.h"
 #include "files/store_counters.h"
 #include "files/watch.h"
+
+/* Room for a path of an entry with an index file's name, a sibling's suffix, and a NUL. What is
+ * longer than PATH_MAX then cannot be there. */
+#define CACHE_TARGET_BYTES (PATH_MAX + NAME_MAX + CODING_SUFFIX_BYTES + 1)
 
 struct root;
 struct node;

@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "files/describe.h"
+#include "files/refusal.h"
 #include "files/sample.h"
 #include "files/sibling.h"
 
@@ -42,53 +43,12 @@ static void conclude_absent(struct fill *fill, int status, int error, const char
     fill_conclude(fill, representation_absent(status, error, reason));
 }
 
-/*
- * Such an answer is not kept: what may not be opened may not be watched either, and its mode can be
- * changed by another name for it.
- */
-static void conclude_refused(struct fill *fill, int status, int error, const char *reason)
-{
-    fill->entry->by_stat = true;
-    conclude_absent(fill, status, error, reason);
-}
-
 static void conclude_error(struct fill *fill, int error)
 {
-    switch (-error) {
-    case ENOENT:
-        conclude_absent(fill, 404, error, "there is no such file");
-        return;
-    case ENOTDIR:
-        conclude_absent(fill, 404, error, "the path goes on behind a file's name");
-        return;
-    case ELOOP:
-        conclude_absent(fill, 404, error, "a symbolic link that may not be followed, or a loop");
-        return;
-    case EXDEV:
-        conclude_absent(fill, 404, error, "a symbolic link leads out of the root");
-        return;
-    case ENAMETOOLONG:
-        conclude_absent(fill, 404, error, "a name is longer than any can be");
-        return;
-    case ENXIO:
-    case ENODEV:
-    case EOPNOTSUPP:
-        conclude_refused(fill, 404, error, "not a regular file");
-        return;
-    case EACCES:
-    case EPERM:
-        conclude_refused(fill, 403, error, "no permission to read it");
-        return;
-    case EMFILE:
-    case ENFILE:
-        conclude_absent(fill, 503, error, "out of file descriptors");
-        return;
-    case ENOMEM:
-        conclude_absent(fill, 500, error, "out of memory");
-        return;
-    default:
-        conclude_absent(fill, 500, error, "it could not be read");
-    }
+    struct refusal refusal = refusal_of(error);
+
+    fill->entry->by_stat |= refusal.is_unwatched; /* and so it is not kept */
+    conclude_absent(fill, refusal.status, error, refusal.reason);
 }
 
 /* ---- opening ---- */
@@ -182,7 +142,9 @@ static bool open_again(struct fill *fill, int error)
         return fetch_races_on(fill);
     if (error == -EMFILE || error == -ENFILE)
         return fetch_frees_descriptors(fill);
-    if (error == -ENOENT && entry->path[entry->path_length - 1] == '/' && !fill->directory) {
+    /* Too long: with the index file's name, the rest of the path may be none the less. */
+    if ((error == -ENOENT || error == -ENAMETOOLONG) &&
+        entry->path[entry->path_length - 1] == '/' && !fill->directory) {
         entry->index_tried++;
         return true;
     }

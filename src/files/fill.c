@@ -233,10 +233,10 @@ void fill_conclude(struct fill *fill, struct representation *answer)
     fill_free(fill);
 }
 
-static bool answer_at_once(struct store *store, struct lookup *lookup, int status, int error,
-                           const char *reason)
+static bool answer_at_once(struct store *store, struct lookup *lookup,
+                           const struct refusal *refusal)
 {
-    lookup->result = representation_absent(status, error, reason);
+    lookup->result = representation_absent(refusal->status, refusal->error, refusal->reason);
     if (lookup->result == NULL)
         lookup->result = representation_ref(store->out_of_memory);
     return true;
@@ -249,10 +249,11 @@ bool fill_start(struct store *store, const struct cache_key *key, struct lookup 
     struct fill *fill;
 
     if (root_refuses(root, key->path, key->length, &refusal))
-        return answer_at_once(store, lookup, refusal.status, refusal.error, refusal.reason);
-    if (!root_is_there(store, root))
-        return answer_at_once(store, lookup, root->error == -EACCES ? 403 : 404, root->error,
-                              "the root directory can't be opened");
+        return answer_at_once(store, lookup, &refusal);
+    if (!root_is_there(store, root)) {
+        refusal = refusal_of_root(root->error);
+        return answer_at_once(store, lookup, &refusal);
+    }
     fill = make(store, key);
     if (fill == NULL) {
         lookup->result = representation_ref(store->out_of_memory);

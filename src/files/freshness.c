@@ -271,21 +271,20 @@ void freshness_begin(struct freshness *freshness, struct entry *entry)
  * suffix of a sibling.
  */
 static size_t target(const struct entry *entry, unsigned index, enum coding coding,
-                     char out[PATH_MAX])
+                     char out[CACHE_TARGET_BYTES])
 {
     const struct root *root = entry->root;
     size_t length = entry->path_length;
 
-    assert(length < PATH_MAX);
+    assert(length <= PATH_MAX);
     memcpy(out, entry->path, length);
     if (out[length - 1] == '/' && index < root->index_count) {
         size_t more = strlen(root->index[index]);
 
-        assert(length + more < PATH_MAX);
+        assert(length + more <= PATH_MAX + NAME_MAX);
         memcpy(out + length, root->index[index], more);
         length += more;
     }
-    assert(length + CODING_SUFFIX_BYTES < PATH_MAX);
     strcpy(out + length, coding_suffix(coding));
     return length + strlen(coding_suffix(coding));
 }
@@ -294,7 +293,7 @@ static size_t target(const struct entry *entry, unsigned index, enum coding codi
 static int watch_file(struct freshness *freshness, const struct entry *entry, enum coding coding,
                       int fd, struct watch_user *user)
 {
-    char path[PATH_MAX], whole[PATH_MAX];
+    char path[CACHE_TARGET_BYTES], whole[PATH_MAX];
     size_t length = target(entry, entry->index_tried, coding, path);
     int error = root_join(entry->root, path, length, whole, sizeof(whole));
     enum watch_kind kind = coding == CODING_NONE ? WATCH_FILE : WATCH_SIBLING;
@@ -390,7 +389,7 @@ static bool same_file(const struct evix_stat *a, const struct evix_stat *b)
 
 static bool siblings_hold(const struct entry *entry)
 {
-    char path[PATH_MAX];
+    char path[CACHE_TARGET_BYTES];
 
     for (enum coding i = CODING_NONE + 1; i < CODING_COUNT; i++) {
         const struct sibling *sibling = entry->siblings != NULL ? &entry->siblings[i] : NULL;
@@ -410,7 +409,7 @@ static bool siblings_hold(const struct entry *entry)
 
 bool freshness_holds(const struct entry *entry)
 {
-    char path[PATH_MAX];
+    char path[CACHE_TARGET_BYTES];
     struct evix_stat stat;
     size_t length;
     int error;

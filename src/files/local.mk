@@ -28,6 +28,7 @@ src_files_libfiles_a_SOURCES = \
 	src/files/node.c src/files/node.h \
 	src/files/page_style.h \
 	src/files/page_text.c src/files/page_text.h \
+	src/files/refusal.c src/files/refusal.h \
 	src/files/representation.c src/files/representation.h \
 	src/files/residency.c src/files/residency.h \
 	src/files/root.c src/files/root.h \

@@ -57,7 +57,7 @@ static bool find_sibling(struct lookup *lookup)
     const struct representation *whole = lookup->whole;
     const char *suffix = coding_suffix(lookup->coding);
     size_t more = strlen(suffix);
-    char path[PATH_MAX];
+    char path[CACHE_TARGET_BYTES];
 
     assert(whole->path_length + more < sizeof(path));
     memcpy(path, whole->path, whole->path_length);

@@ -46,7 +46,7 @@ struct representation {
     size_t etag_length, media_type_length;
     const char *path; /* FILE, if it has siblings: its own path beneath the root, with a slash */
     size_t path_length;
-    int status;         /* ABSENT: 403, 404, 414, 500 or 503 */
+    int status;         /* ABSENT: 403, 404, 500 or 503 */
     int error;          /* ABSENT: the negative errno behind it, or 0 */
     const char *reason; /* ABSENT: constant text for the log: the rule that led to it */
 

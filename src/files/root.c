@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "files/interior.h"
+#include "log/log.h"
 
 struct root_view *root_view_ref(struct root_view *view)
 {
@@ -212,6 +213,23 @@ static int identify(const struct root *root, struct evix_stat *out)
     return error == -EAGAIN ? stat_at(AT_FDCWD, path, 0, out) : error;
 }
 
+/* A root that is not there is the site's own affair (a deployment in between); one that fails is
+ * not. */
+static bool is_failure(int error)
+{
+    return error < 0 && refusal_of_root(error).status != 404;
+}
+
+static void note_error(struct root *root, int error)
+{
+    if (error != root->error && is_failure(error))
+        log_event(LOG_LEVEL_ERROR, "root %s: %s; requests for what is in it fail", root->path,
+                  evix_strerror(error));
+    else if (error != root->error && is_failure(root->error))
+        log_event(LOG_LEVEL_NOTICE, "root %s: can be opened again, or is gone", root->path);
+    root->error = error;
+}
+
 void root_renew(struct root *root)
 {
     struct evix_stat stat;
@@ -225,7 +243,7 @@ void root_renew(struct root *root)
     /* Without descriptors or memory the old directory is no answer either. */
     if (error < 0)
         root_view_unref(&root->view);
-    root->error = error;
+    note_error(root, error);
 }
 
 static int copy_path(struct root *root, const char *path)
@@ -337,11 +355,11 @@ bool root_refuses(const struct root *root, const char *path, size_t length, stru
     const char *name = path + 1, *end = path + length;
 
     if (length == 0 || path[0] != '/') {
-        *out = (struct refusal){404, -EINVAL, "the path does not begin with a slash"};
+        *out = (struct refusal){404, -EINVAL, "the path does not begin with a slash", false};
         return true;
     }
-    if (length + root->index_longest + CODING_SUFFIX_BYTES >= PATH_MAX) {
-        *out = (struct refusal){414, -ENAMETOOLONG, "the path is longer than any can be"};
+    if (length > PATH_MAX) { /* the slash is not part of what is opened */
+        *out = (struct refusal){404, -ENAMETOOLONG, "the path is longer than any can be", false};
         return true;
     }
     for (;;) {
@@ -349,11 +367,11 @@ bool root_refuses(const struct root *root, const char *path, size_t length, stru
         size_t size = (size_t)((slash != NULL ? slash : end) - name);
 
         if (size > NAME_MAX) {
-            *out = (struct refusal){404, -ENAMETOOLONG, "a name is longer than any can be"};
+            *out = (struct refusal){404, -ENAMETOOLONG, "a name is longer than any can be", false};
             return true;
         }
         if (name_is_hidden(root, path, name, size)) {
-            *out = (struct refusal){404, 0, "names that begin with a dot are hidden"};
+            *out = (struct refusal){404, 0, "names that begin with a dot are hidden", false};
             return true;
         }
         if (slash == NULL)

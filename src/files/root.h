@@ -10,6 +10,7 @@
 
 #include <evix/file.h>
 
+#include "files/refusal.h"
 #include "files/store.h"
 #include "files/watch.h"
 
@@ -61,14 +62,11 @@ int root_new(struct root **out, struct store *store, const struct root_options *
 /* Its watches must have been stopped. */
 void root_free(struct root **root);
 
-/* Opens it anew if the path names another directory by now, or none. Sets view or error. */
+/*
+ * Opens it anew if the path names another directory by now, or none. Sets view or error; that it
+ * fails otherwise than by not being there is logged once, and that it does no longer.
+ */
 void root_renew(struct root *root);
-
-struct refusal {
-    int status;
-    int error;
-    const char *reason;
-};
 
 /* True, and why, if a path can't name anything here whatever the disk says. */
 bool root_refuses(const struct root *root, const char *path, size_t length, struct refusal *out);

@@ -74,7 +74,7 @@ int store_new(struct store **out, struct evix_loop *loop, const struct store_opt
     error = media_types_new(&store->types, options->mime_types, options->default_type);
     if (error < 0)
         goto free_store;
-    store->out_of_memory = representation_absent(500, -ENOMEM, "out of memory");
+    store->out_of_memory = representation_absent(503, -ENOMEM, "out of memory");
     if (store->out_of_memory == NULL) {
         error = -ENOMEM;
         goto free_types;

@@ -10,6 +10,7 @@
 
 #include "files/listing.h"
 #include "files/listing_style.h"
+#include "files/refusal.h"
 #include "http/condition.h"
 #include "http/negotiate.h"
 #include "http/response.h"
@@ -67,27 +68,15 @@ static struct listing_options options_of(const struct exchange *exchange)
 
 static void fail(struct exchange *exchange, int error)
 {
-    switch (error) {
-    case -EACCES:
-    case -EPERM:
-        exchange_fail(exchange, 403, "the directory may not be read");
-        break;
-    case -ENOENT:
-        exchange_fail(exchange, 404, "the directory has been deleted");
-        break;
-    case -EBUSY:
+    struct refusal refusal = refusal_of(error);
+
+    if (error == -EBUSY)
         exchange_fail_with(exchange, 503, "as many listings are being sent as memory is for",
                            HTTP_TEXT("Retry-After: 5\r\n"));
-        break;
-    case -ENOMEM:
-    case -EMFILE:
-    case -ENFILE:
-        exchange_fail(exchange, 503, "no memory or descriptor for a listing");
-        break;
-    default:
-        exchange_fail(exchange, 500, "the directory could not be read");
-        break;
-    }
+    else if (error == -ENOENT)
+        exchange_fail(exchange, 404, "the directory has been deleted");
+    else
+        exchange_fail(exchange, refusal.status, refusal.reason);
 }
 
 static struct http_text write_fields(char memory[FIELD_BYTES], const char *etag, bool is_json,

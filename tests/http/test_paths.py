@@ -55,8 +55,10 @@ ROWS = (
     ("case counts", "/A/b.txt", 404, None),
     ("missing", "/none", 404, None),
     ("missing folder", "/none/none", 404, None),
-    ("longer than a name can be", "/" + "n" * 300, (404, 414), None),
-    ("longer than a path can be", "/" + "n/" * 3000, (404, 414), None),
+    ("longer than a name can be", "/" + "n" * 300, (404,), None),
+    ("longer than a path can be", "/" + "n/" * 3000, (404,), None),
+    ("as long as a target may be", "/" + "n" * 8100, (404,), None),
+    ("nearly as long as a path can be", "/" + "n" * 4085, (404,), None),
     # Dot files : below the root, at any depth; .well-known is for the public.
     (".htpasswd", "/.htpasswd", 404, None),
     (".git/config", "/.git/config", 404, None),

@@ -4,7 +4,7 @@ files_unit_tests = \
 	tests/unit/test_body_file tests/unit/test_body_memory tests/unit/test_cache \
 	tests/unit/test_evict tests/unit/test_fill tests/unit/test_freshness \
 	tests/unit/test_hash tests/unit/test_listing tests/unit/test_listing_page \
-	tests/unit/test_lookup tests/unit/test_media_type tests/unit/test_residency \
+	tests/unit/test_lookup tests/unit/test_media_type tests/unit/test_refusal tests/unit/test_residency \
 	tests/unit/test_root tests/unit/test_scan tests/unit/test_sibling tests/unit/test_store \
 	tests/unit/test_validator \
 	tests/unit/test_watch
@@ -14,7 +14,7 @@ TESTS += $(files_unit_tests)
 files_unit_cflags = $(AM_CFLAGS) $(CHECK_CFLAGS)
 files_unit_fixture = tests/unit/files_fixture.c tests/unit/files_fixture.h
 fake_page_cache = tests/unit/fake_page_cache.c tests/unit/fake_page_cache.h
-files_unit_ldadd = src/files/libfiles.a libevix.la $(LIBURING_LIBS) $(CHECK_LIBS)
+files_unit_ldadd = src/files/libfiles.a src/log/liblog.a libevix.la $(LIBURING_LIBS) $(CHECK_LIBS)
 
 tests_unit_test_body_file_SOURCES = tests/unit/test_body_file.c $(fake_page_cache) $(files_unit_fixture)
 tests_unit_test_body_file_CFLAGS = $(files_unit_cflags)
@@ -55,6 +55,10 @@ tests_unit_test_listing_page_LDADD = $(files_unit_ldadd)
 tests_unit_test_lookup_SOURCES = tests/unit/test_lookup.c $(files_unit_fixture)
 tests_unit_test_lookup_CFLAGS = $(files_unit_cflags)
 tests_unit_test_lookup_LDADD = $(files_unit_ldadd)
+
+tests_unit_test_refusal_SOURCES = tests/unit/test_refusal.c
+tests_unit_test_refusal_CFLAGS = $(files_unit_cflags)
+tests_unit_test_refusal_LDADD = $(files_unit_ldadd)
 
 tests_unit_test_media_type_SOURCES = tests/unit/test_media_type.c $(files_unit_fixture)
 tests_unit_test_media_type_CFLAGS = $(files_unit_cflags)

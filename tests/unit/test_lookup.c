@@ -220,10 +220,13 @@ START_TEST(long_names)
     expect_status(path, 404);
     path[PATH_MAX - 20] = 'n';
     path[PATH_MAX] = '\0';
-    expect_status(path, 414);
-    path[PATH_MAX] = 'n';
+    expect_status(path, 404);
+    path[PATH_MAX] = '/';
+    path[PATH_MAX + 1] = '\0';
+    expect_status(path, 404);
+    path[PATH_MAX + 1] = 'n';
     path[sizeof(path) - 1] = '\0';
-    expect_status(path, 414);
+    expect_status(path, 404);
     place_close(&place);
 }
 END_TEST
@@ -254,6 +257,78 @@ START_TEST(deep_paths)
     expect(path, "");
     place_expect_kind(&place, above, REPRESENTATION_REDIRECT);
     ck_assert_int_eq(chdir("/"), 0);
+    place_close(&place);
+}
+END_TEST
+
+/* Makes a path of `length` bytes, the slash before it included, in the current directory. */
+static void make_longest(char *path, size_t length)
+{
+    size_t at = 0;
+
+    while (at + 250 < length) {
+        path[at++] = '/';
+        memset(path + at, 'd', 200);
+        path[at + 200] = '\0';
+        ck_assert_int_eq(mkdir(path + at, 0755), 0);
+        ck_assert_int_eq(chdir(path + at), 0);
+        at += 200;
+    }
+    /* A directory, so that the last name is short. */
+    path[at++] = '/';
+    memset(path + at, 'e', length - at - 2);
+    path[length - 2] = '\0';
+    ck_assert_int_eq(mkdir(path + at, 0755), 0);
+    ck_assert_int_eq(chdir(path + at), 0);
+    strcpy(path + length - 2, "/f");
+    ck_assert_uint_eq(strlen(path), length);
+}
+
+/* What nftw(3) can't, as the paths are too long: from the current directory up, which has an "f".
+ */
+static void remove_longest(char *path)
+{
+    ck_assert_int_eq(unlink("f"), 0);
+    for (char *slash; (slash = strrchr(path, '/')) != NULL; *slash = '\0') {
+        ck_assert_int_eq(chdir(".."), 0);
+        ck_assert_int_eq(rmdir(slash + 1), 0);
+    }
+    ck_assert_int_eq(chdir("/"), 0);
+}
+
+/*
+ * A path that openat2(2) takes is found, however long the names of index files are; the folder
+ * above has none, since with such a name the path would be too long, and so is itself.
+ */
+START_TEST(longest_paths)
+{
+    char name[NAME_MAX + 1], path[PATH_MAX + 8];
+    const char *const index[] = {"index.html", name, NULL};
+    struct store_options options = place_options(ways[_i].freshness);
+    struct root_options root;
+
+    memset(name, 'i', NAME_MAX);
+    name[NAME_MAX] = '\0';
+    place_make(&place);
+    root = place_root_options(&place);
+    root.index = index;
+    root.precompressed = true;
+    place_open_with(&place, &options, &root);
+    place.store->never_inline = ways[_i].never_inline;
+    ck_assert_int_eq(chdir(place.folder), 0);
+    make_longest(path, PATH_MAX);
+    ck_assert_int_eq(close(creat("f", 0644)), 0);
+    expect(path, "");
+    path[PATH_MAX - 1] = '\0';
+    place_expect_kind(&place, path, REPRESENTATION_DIRECTORY);
+    place_expect_kind(&place, path, REPRESENTATION_DIRECTORY);
+    path[PATH_MAX - 2] = '\0';
+    place_expect_kind(&place, path, REPRESENTATION_REDIRECT);
+    path[PATH_MAX - 2] = '/';
+    strcpy(path + PATH_MAX - 1, "fg");
+    expect_status(path, 404);
+    path[PATH_MAX - 2] = '\0';
+    remove_longest(path);
     place_close(&place);
 }
 END_TEST
@@ -655,6 +730,7 @@ int main(void)
     tcase_add_loop_test(tcase, slash_behind_a_file, 0, end);
     tcase_add_loop_test(tcase, long_names, 0, end);
     tcase_add_loop_test(tcase, deep_paths, 0, end);
+    tcase_add_loop_test(tcase, longest_paths, 0, end);
     tcase_add_loop_test(tcase, odd_names, 0, end);
     tcase_add_loop_test(tcase, dotfiles, 0, end);
     tcase_add_loop_test(tcase, mode_by_another_name, 0, end);

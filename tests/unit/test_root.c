@@ -2,6 +2,8 @@
 /* Roots: what can be one, what they refuse by name, and being switched, moved and taken away. */
 #include "files_fixture.h"
 
+#include "log/log.h"
+
 #include <errno.h>
 #include <limits.h>
 #include <sys/stat.h>
@@ -225,6 +227,55 @@ START_TEST(unreadable_above)
 }
 END_TEST
 
+static enum log_level root_level;
+static unsigned root_lines;
+static char root_line[LOG_LINE_BYTES + 1];
+
+static void on_root_line(void *data, enum log_level level, const char *line, size_t length)
+{
+    (void)data;
+    root_level = level;
+    memcpy(root_line, line, length + 1);
+    root_lines++;
+}
+
+/* A root that fails is no absence: not 404, said once, and not remembered. */
+START_TEST(root_that_fails)
+{
+    struct root_options root;
+    struct store_options options = place_options((enum store_freshness)_i);
+    char link[sizeof(place.folder) + 8];
+
+    log_set_sink(on_root_line, NULL);
+    place_make(&place);
+    place_write(&place, "a", "x");
+    snprintf(link, sizeof(link), "%s.link", place.folder);
+    ck_assert_int_eq(symlink(place.folder, link), 0);
+    root = place_root_options(&place);
+    root.path = link;
+    place_open_with(&place, &options, &root);
+    place_expect(&place, "/a", "x");
+    ck_assert_int_eq(unlink(link), 0);
+    place_expect_status(&place, "/a", 404); /* is not there */
+    ck_assert_uint_eq(root_lines, 0);
+    ck_assert_int_eq(symlink(link, link), 0);
+    place_expect_status(&place, "/a", 500);
+    place_expect_status(&place, "/b", 500);
+    ck_assert_uint_eq(root_lines, 1);
+    ck_assert_int_eq(root_level, LOG_LEVEL_ERROR);
+    ck_assert_ptr_nonnull(strstr(root_line, link));
+    ck_assert_int_eq(unlink(link), 0);
+    ck_assert_int_eq(symlink(place.folder, link), 0);
+    place_expect(&place, "/a", "x");
+    place_expect_status(&place, "/b", 404);
+    ck_assert_uint_eq(root_lines, 2);
+    ck_assert_int_eq(root_level, LOG_LEVEL_NOTICE);
+    ck_assert_int_eq(unlink(link), 0);
+    place_close(&place);
+    log_set_sink(NULL, NULL);
+}
+END_TEST
+
 static const struct {
     const char *path;
     int status; /* 0: let through */
@@ -252,7 +303,7 @@ static const struct {
 
 START_TEST(by_name)
 {
-    struct refusal refusal = {0, 0, NULL};
+    struct refusal refusal = {.status = 0};
     bool refuses;
 
     place_open(&place, STORE_OFF);
@@ -276,5 +327,6 @@ int main(void)
     tcase_add_loop_test(tcase, moved, 0, 2);
     tcase_add_test(tcase, unreadable_above);
     tcase_add_loop_test(tcase, by_name, 0, (int)COUNT(names));
+    tcase_add_loop_test(tcase, root_that_fails, STORE_WATCH, STORE_OFF + 1);
     return files_run_beneath("root", tcase);
 }
