@@ -227,6 +227,9 @@ static int store_address(const struct value_context *context, const struct value
 
     if (value->kind != VALUE_TEXT || !rules_is_printable(text))
         return -EINVAL;
+    /* Elsewhere an abstract socket, which has no owner and no mode: so neither that nor a file. */
+    if (strncmp(text, unix_prefix, prefix_length) == 0 && text[prefix_length] == '@')
+        return -EINVAL;
     if (strncmp(text, unix_prefix, prefix_length) == 0 && text[prefix_length] != '\0') {
         char *path = value_absolute_path(context, text + prefix_length);
 

@@ -67,6 +67,8 @@ WRONG = (
     ("no such user", 'workers = 1;\nuser = "no-such-user";\nhosts = ({ root = "ROOT"; });\n', 2, "no-such-user"),
     ("shared setting at the top", 'listing = "on";\nhosts = ({ root = "ROOT"; });\n', 1, r":1: listing: "),
     ("missing include", '@include "none.conf"\n', 1, "none.conf"),
+    ("an abstract socket", 'listen = ( { address = "unix:@name"; } );\nhosts = ({ root = "ROOT"; });\n', 1,
+     r'listen\.address: expected .* or unix:PATH, found "unix:@name"'),
     ("bad log format", 'access_log = { target = "ROOT/l"; format = "%Q"; };\nhosts = ({ root = "ROOT"; });\n', None, "%Q"),
 )
 
