@@ -177,10 +177,22 @@ static void add(struct activation *activation, int fd, char *name)
     free(name);
 }
 
+/* A script or shell between the service manager and us: the sockets were given to that. */
+static void tell_of_others(void)
+{
+    const char *count = getenv("LISTEN_FDS"), *pid = getenv("LISTEN_PID");
+
+    if (count != NULL && pid != NULL && strtol(pid, NULL, 10) != (long)getpid())
+        log_event(LOG_LEVEL_NOTICE,
+                  "LISTEN_FDS=%s was meant for process %s, this is %ld: no socket is taken over",
+                  count, pid, (long)getpid());
+}
+
 int activation_take(struct activation *activation)
 {
     char **names = NULL;
     *activation = (struct activation){0};
+    tell_of_others();
     int count = sd_listen_fds_with_names(true, &names);
     if (count > 0)
         activation->table = calloc((size_t)count, sizeof(*activation->table));

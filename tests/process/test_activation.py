@@ -183,6 +183,7 @@ class Found(Site):
         env = {"LISTEN_PID": "1", "LISTEN_FDS": "1"}
         with Daemon(directory=self.root, env=env) as daemon:
             self.assertEqual(fetch(daemon.address, "/").body, b"index")
+            daemon.log.wait("LISTEN_FDS=1 was meant for process 1, this is %d" % daemon.process.pid)
 
 
 def open_files(pid):
