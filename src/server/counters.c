@@ -176,6 +176,13 @@ static void note_period(struct counters_period *entry, const struct counters_dat
     __atomic_store_n(&entry->period, period, __ATOMIC_RELEASE);
 }
 
+bool counters_is_first_report(struct counters *counters, const struct counters_slot *slot)
+{
+    uint32_t now = slot->generation + 1;
+
+    return __atomic_exchange_n(&counters->reported, now, __ATOMIC_RELAXED) != now;
+}
+
 void counters_note_second(struct counters_slot *slot, uint64_t now_ns, uint64_t lag_ns)
 {
     uint64_t second = now_ns / COUNTERS_SECOND_NS;

@@ -105,9 +105,10 @@ struct counters {
     uint64_t started_ns; /* CLOCK_MONOTONIC */
     int64_t started;     /* seconds since the epoch */
     uint64_t reloads, respawns;
-    uint64_t away; /* workers that get no new connections for now */
-    char host[64]; /* the machine's name, which workers may no longer ask for */
-    uint32_t used; /* slots that were ever taken: those before it */
+    uint64_t away;     /* workers that get no new connections for now */
+    char host[64];     /* the machine's name, which workers may no longer ask for */
+    uint32_t used;     /* slots that were ever taken: those before it */
+    uint32_t reported; /* the generation of which a worker has reported its backend, plus one */
     struct counters_slot slots[COUNTERS_SLOTS];
 };
 
@@ -139,6 +140,9 @@ uint64_t counters_away(const struct counters *counters);
 
 /* Its process has begun. */
 void counters_start(struct counters_slot *slot, uint64_t now_ns);
+
+/* Whether no worker of the slot's generation has reported of its backend before. */
+bool counters_is_first_report(struct counters *counters, const struct counters_slot *slot);
 
 /* The second of `now_ns` has begun, and nothing of it has been counted yet. */
 void counters_note_second(struct counters_slot *slot, uint64_t now_ns, uint64_t lag_ns);

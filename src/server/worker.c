@@ -93,10 +93,8 @@ void worker_note_second(struct worker *worker)
     worker->next_second_ns = (now_ns / COUNTERS_SECOND_NS + 1) * COUNTERS_SECOND_NS;
 }
 
-static int open_counters(struct worker *worker, const struct worker_options *options)
+static int open_counters(struct worker *worker)
 {
-    worker->counters = options->counters;
-    worker->slot = options->slot;
     if (worker->slot == NULL) {
         int error = counters_new(&worker->own);
         if (error != 0)
@@ -182,9 +180,15 @@ static void on_control(struct evix_io *io, unsigned events)
 static void on_report(void *data, const char *text)
 {
     const struct worker *worker = data;
+    enum log_level level = LOG_LEVEL_WARNING;
 
-    if (!worker->is_trying)
-        log_event(LOG_LEVEL_WARNING, "worker %u: %s", worker->index, text);
+    if (worker->is_trying)
+        return;
+    /* Of a backend that is not to be had: mostly the same for all workers. */
+    if (worker->loop == NULL && worker->slot != NULL &&
+        !counters_is_first_report(worker->counters, worker->slot))
+        level = LOG_LEVEL_INFO;
+    log_event(level, "worker %u: %s", worker->index, text);
 }
 
 /* Once: it is the same for all of them. */
@@ -406,7 +410,7 @@ static int set_up(struct worker *worker, const struct worker_options *options)
     if (error == 0)
         error = open_loop(worker, options->slot);
     if (error == 0)
-        error = open_counters(worker, options);
+        error = open_counters(worker);
     if (error == 0)
         error = open_scratch(worker);
     if (error == 0)
@@ -479,8 +483,11 @@ static void tear_down(struct worker *worker)
 
 int worker_run(const struct worker_options *options)
 {
-    struct worker worker = {
-        .config = options->config, .index = options->index, .is_successor = options->is_successor};
+    struct worker worker = {.config = options->config,
+                            .index = options->index,
+                            .is_successor = options->is_successor,
+                            .counters = options->counters,
+                            .slot = options->slot};
     int error = set_up(&worker, options);
 
     if (error == 0 && options->confine != NULL)

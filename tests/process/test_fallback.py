@@ -42,13 +42,14 @@ class Served(TestCase):
     def tearDownClass(cls):
         pass
 
-    def make(self):
+    def make(self, workers=1, level="info"):
         self.files = self.folder()
         tree.write(self.files, "small.bin", b"small")
         tree.write(self.files, "large.bin", tree.content(1 << 20))
         return Daemon(
-            config=configuration(hosts=[host(self.files, {"path": "/"})]),
-            arguments=("-b", "auto"), expect=[r"io_uring"],
+            config=configuration(hosts=[host(self.files, {"path": "/"})],
+                                 error_log={"target": "stderr", "level": level}),
+            arguments=("-b", "auto"), expect=[r"io_uring"], workers=workers,
         )
 
     def check(self, daemon):
@@ -69,6 +70,18 @@ class Forbidden(Served):
             self.assertEqual(daemon.worker_pids, [pid], "it did not die of it")
             said = [line for line in daemon.log.lines if "backend io_uring is not available" in line]
             self.assertEqual(len(said), 1, daemon.log.text())
+
+
+@unittest.skipUnless(os.path.exists(FORBID), "no program to forbid it with was built")
+class Told(Served):
+    def test_once_for_all_workers(self):
+        daemon = self.make(workers=4, level="notice")
+        daemon.command[:0] = [FORBID, "setup", str(errno.EPERM)]
+        with daemon:
+            self.check(daemon)
+            self.assertEqual(len(daemon.worker_pids), 4)
+        said = [line for line in daemon.log.lines if "backend io_uring is not available" in line]
+        self.assertEqual(len(said), 1, daemon.log.text())
 
 
 class Locked(Served):
