@@ -130,17 +130,36 @@ void exchange_handle_late(struct exchange *exchange)
     exchange->responder->handle(exchange);
 }
 
+/* As much of a target as leaves room in a line for the reason, however it has to be escaped. */
+static int shown_length(struct http_text target)
+{
+    size_t room = LOG_LINE_BYTES / 2, length = 0;
+
+    for (; length < target.length; length++) {
+        unsigned char byte = (unsigned char)target.data[length];
+        size_t width = byte >= 0x20 && byte < 0x7F && byte != '\\' ? 1 : 4;
+
+        if (width > room)
+            break;
+        room -= width;
+    }
+    return (int)length;
+}
+
 /* At level info, one line says why an answer is no success. */
 static void say_why(const struct exchange *exchange, const struct response *response)
 {
     const struct http_request *request = exchange->request;
     char client[WORKER_CLIENT_BYTES];
 
-    log_write(LOG_LEVEL_INFO, "%s \"%.*s %.*s\" %d: %s%s%s", worker_client(exchange, client),
-              (int)request->method_text.length,
-              request->method_text.data != NULL ? request->method_text.data : "",
-              (int)request->target.length, request->target.data != NULL ? request->target.data : "",
-              response->status, response->reason != NULL ? response->reason : "as asked",
+    int length = shown_length(request->target);
+
+    log_write(LOG_LEVEL_INFO, "%s \"%.*s %.*s%s\" %d: %s%s%s", worker_client(exchange, client),
+              request->method_text.length < 32 ? (int)request->method_text.length : 32,
+              request->method_text.data != NULL ? request->method_text.data : "", length,
+              request->target.data != NULL ? request->target.data : "",
+              (size_t)length < request->target.length ? "..." : "", response->status,
+              response->reason != NULL ? response->reason : "as asked",
               exchange->route != NULL ? ", location " : "",
               exchange->route != NULL ? exchange->route->location->path : "");
 }

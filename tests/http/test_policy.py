@@ -249,6 +249,10 @@ class ErrorPages(TestCase):
                                  "the built-in page is sent" % (file, why))
         self.daemon.log.wait("warning .*: error_pages: ")
 
+    def test_the_reason_is_in_the_log_however_long_the_target_is(self):
+        self.assertEqual(self.get("/none/" + "n" * 1900).status, 404)
+        self.daemon.log.wait(r'nnn\.\.\." 404: a name is longer than any can be, location /none/$')
+
     def test_it_may_be_large_or_empty(self):
         self.assertEqual(self.get("/large/x").body, tree.content(300000))
         response = self.get("/empty/x")
