@@ -12,6 +12,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
+#include <sched.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -20,6 +21,10 @@
 
 /* What a stream socket takes in one piece: well below half of the least send buffer in use. */
 #define SOCKET_LINE_BYTES 16384
+
+/* At the end of a file: so many in a row that see the same, of so many at most. */
+#define LOOKS     10
+#define LOOKS_MAX 100
 
 static int find_kind(int fd, enum log_output_kind *kind)
 {
@@ -102,30 +107,57 @@ static ssize_t write_pieces(const struct log_output *output, const char *lines, 
     return (ssize_t)taken;
 }
 
-/* The file is open for writing alone, so that its last byte needs another descriptor. */
-static bool ends_inside_line(const struct log_output *output)
-{
-    struct stat status, same;
-    char last = '\n';
-    int fd = output->fd;
-
-    if (output->path != NULL)
-        fd = open(output->path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-    if (fd < 0)
-        return false; /* it may not be read: nothing is known */
-    if (fstat(output->fd, &status) == 0 && fstat(fd, &same) == 0 && status.st_size > 0 &&
-        status.st_ino == same.st_ino && status.st_dev == same.st_dev &&
-        pread(fd, &last, 1, status.st_size - 1) != 1)
-        last = '\n';
-    if (fd != output->fd)
-        close(fd);
-    return last != '\n';
-}
-
 static int64_t size_of(const struct log_output *output)
 {
     struct stat status;
     return fstat(output->fd, &status) == 0 ? (int64_t)status.st_size : -1;
+}
+
+/* The last byte of a file, and its size; '\n' where nothing is known. */
+static char last_byte(const struct log_output *output, int reader, int64_t *size)
+{
+    char last = '\n';
+
+    *size = size_of(output);
+    if (*size <= 0 || pread(reader, &last, 1, *size - 1) != 1)
+        return '\n';
+    return last;
+}
+
+/*
+ * A file grows while another process is still in the middle of its write(2), and then ends inside a
+ * line as well. Writing nothing waits for the other's end on most file systems; only an end that
+ * stays where it is was left like that.
+ */
+static bool stays_inside_line(const struct log_output *output, int reader)
+{
+    int64_t size, former = -1;
+    unsigned same = 0;
+
+    for (unsigned looks = 0; looks < LOOKS_MAX && same < LOOKS; looks++) {
+        if (write(output->fd, "", 0) < 0 || last_byte(output, reader, &size) == '\n')
+            return false;
+        same = size == former ? same + 1 : 0;
+        former = size;
+        sched_yield();
+    }
+    return same == LOOKS;
+}
+
+/* The file is open for writing alone, so that its last byte needs another descriptor. */
+static bool ends_inside_line(const struct log_output *output)
+{
+    struct log_output again = {.fd = output->fd};
+    bool is_inside;
+
+    if (output->path != NULL)
+        again.fd = open(output->path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    if (again.fd < 0)
+        return false; /* it may not be read: nothing is known */
+    is_inside = log_output_is_same(output, &again) && stays_inside_line(output, again.fd);
+    if (again.fd != output->fd)
+        close(again.fd);
+    return is_inside;
 }
 
 static ssize_t write_file(struct log_output *output, const char *lines, size_t length)
