@@ -4,7 +4,7 @@ EVIX_TEST_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 EVIX_TEST_LDADD = libevix.la $(CHECK_LIBS)
 # For what looks at names that the shared library does not show: the objects that evixd is linked
 # with, never a second compilation of their sources, which would be a test of something else.
-EVIX_STATIC_LDFLAGS = $(AM_LDFLAGS) -static-libtool-libs
+EVIX_LINKED_STATICALLY = $(AM_LDFLAGS) -static-libtool-libs
 
 EVIX_TESTS = \
 	tests/evix/test_accept \
@@ -33,7 +33,7 @@ TESTS += $(EVIX_TESTS)
 tests_evix_test_accept_SOURCES = tests/evix/test_accept.c \
 	tests/evix/each_backend.h tests/evix/under_valgrind.h tests/evix/sockets.h
 tests_evix_test_accept_CFLAGS = $(EVIX_TEST_CFLAGS)
-tests_evix_test_accept_LDFLAGS = $(EVIX_STATIC_LDFLAGS) -Wl,--wrap=accept4
+tests_evix_test_accept_LDFLAGS = $(EVIX_LINKED_STATICALLY) -Wl,--wrap=accept4
 tests_evix_test_accept_LDADD = $(EVIX_TEST_LDADD)
 tests_evix_test_async_SOURCES = tests/evix/test_async.c \
 	tests/evix/each_backend.h tests/evix/under_valgrind.h
@@ -68,14 +68,14 @@ tests_evix_test_op_CFLAGS = $(EVIX_TEST_CFLAGS)
 tests_evix_test_op_LDADD = $(EVIX_TEST_LDADD)
 tests_evix_test_open_SOURCES = tests/evix/test_open.c tests/evix/under_valgrind.h
 tests_evix_test_open_CFLAGS = $(EVIX_TEST_CFLAGS)
-tests_evix_test_open_LDFLAGS = $(EVIX_STATIC_LDFLAGS)
+tests_evix_test_open_LDFLAGS = $(EVIX_LINKED_STATICALLY)
 tests_evix_test_open_LDADD = $(EVIX_TEST_LDADD)
 tests_evix_test_ring_forbidden_SOURCES = tests/evix/test_ring_forbidden.c
 tests_evix_test_ring_forbidden_CFLAGS = $(EVIX_TEST_CFLAGS)
 tests_evix_test_ring_forbidden_LDADD = $(EVIX_TEST_LDADD)
 tests_evix_test_ring_restricted_SOURCES = tests/evix/test_ring_restricted.c
 tests_evix_test_ring_restricted_CFLAGS = $(EVIX_TEST_CFLAGS) $(LIBURING_CFLAGS)
-tests_evix_test_ring_restricted_LDFLAGS = $(EVIX_STATIC_LDFLAGS)
+tests_evix_test_ring_restricted_LDFLAGS = $(EVIX_LINKED_STATICALLY)
 tests_evix_test_ring_restricted_LDADD = $(EVIX_TEST_LDADD) $(LIBURING_LIBS)
 tests_evix_test_signal_SOURCES = tests/evix/test_signal.c \
 	tests/evix/each_backend.h tests/evix/under_valgrind.h

@@ -235,10 +235,10 @@ class Daemon:
                 resource.setrlimit(resource.RLIMIT_NOFILE, (self.descriptor_limit,) * 2)
             for number in self.ignored:
                 signal.signal(number, signal.SIG_IGN)
+            if self.forbidden:  # first: in the poorest world no filter can be set any more
+                deprived.forbid(self.forbidden)
             if IS_POOR:
                 POVERTY.enter()
-            if self.forbidden:
-                deprived.forbid(self.forbidden)
 
         self.process = subprocess.Popen(
             self.command, stdin=subprocess.DEVNULL, stdout=self.stdout, stderr=subprocess.PIPE,
