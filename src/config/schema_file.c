@@ -87,7 +87,8 @@ static const struct schema_setting file_settings[] = {
      .type = SCHEMA_FILE,
      PLACE(struct config, mime_types),
      .standard = "",
-     .about = "File of media types, over those that are built in; empty: none."},
+     .about = "File of media types in the usual format, over those that are built in; empty: none. "
+              "A line whose type is malformed or longer than 144 bytes is passed over."},
     {.name = "default_type",
      .type = SCHEMA_TEXT,
      PLACE(struct config, default_type),

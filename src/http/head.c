@@ -55,8 +55,8 @@ size_t http_head_end(const char *data, size_t length, size_t *scanned)
         if (at[1] == '\r') {
             if (end - at < 3)
                 return 0;
-            if (at[2] == '\n')
-                return (size_t)(at - data) + 3;
+            /* Without an LF behind it, it is malformed, whatever else comes: no need to wait. */
+            return (size_t)(at - data) + 3;
         }
         at++;
     }

@@ -19,6 +19,7 @@ ROWS = (
     ("13.1.2 among others", ['If-None-Match: "a", "b" , TAG, W/"c"'], 304),
     ("13.1.2 on a second line", ['If-None-Match: "a"', "If-None-Match: TAG"], 304),
     ("13.1.2 another tag", ['If-None-Match: "other"'], 200),
+    ("13.1.2 the same tag, with something behind it", ["If-None-Match: TAGx"], 304),
     ("13.1.2 asterisk", ["If-None-Match: *"], 304),
     ("13.1.2 asterisk in quotes is a tag", ['If-None-Match: "*"'], 200),
     ("13.1.2 malformed list is no match", ["If-None-Match: other"], 200),

@@ -72,6 +72,7 @@ ROWS = (
     ("9110 5.6.2 byte above 0x7F in a name", HEAD + b"X\xe4: z\r\n\r\n", 400, CLOSE),
     ("9110 5.5 NUL in a value", HEAD + b"X: a\0b\r\n\r\n", 400, CLOSE),
     ("9112 2.2 bare CR in a value", HEAD + b"X: a\rb\r\n\r\n", 400, CLOSE),
+    ("9112 2.2 CR CR LF, and nothing more", HEAD + b"\r\r\n", 400, CLOSE),
     ("9112 2.2 LF CR", HEAD + b"X: a\n\r\n\r\n", 400, CLOSE),
     ("9110 5.5 control byte in a value", HEAD + b"X: a\x01b\r\n\r\n", 400, CLOSE),
     ("9110 5.5 DEL in a value", HEAD + b"X: a\x7fb\r\n\r\n", 400, CLOSE),
