@@ -461,7 +461,10 @@ int master_run(const struct command *command, struct config *config)
     struct master master = {
         .command = command, .exit_code = EXIT_CODE_START, .inheritance.stream_fd = -1};
     block_signals(true);
-    signal(SIGPIPE, SIG_IGN); /* in the workers too: a client that left is an error of its socket */
+    /* In the workers too: a client that left is an error of its socket, and a log that meets
+     * RLIMIT_FSIZE cannot be written, as on a full disk. */
+    signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN);
     int error = open_loop(&master);
     if (error < 0) {
         log_event(LOG_LEVEL_ERROR, "cannot make an event loop: %s", evix_strerror(error));

@@ -4,11 +4,12 @@
 import json
 import os
 import re
+import resource
 import signal
 
 import suite
 import tree
-from evixd import Daemon, TestCase, configuration, host, wait_until
+from evixd import Daemon, TestCase, children, configuration, host, wait_until
 from wire import Connection, exchange, fetch, request
 
 COMBINED = re.compile(
@@ -197,6 +198,31 @@ class Rotation(Logged):
         return Daemon(config=configuration(hosts=[host(
             self.root + "/site", {"path": "/"}, access_log={"target": self.path},
         )])).start()
+
+
+class LargestFile(Logged):
+    """A log that meets RLIMIT_FSIZE costs its lines, not the worker (SIGXFSZ)."""
+
+    @classmethod
+    def serve(cls):
+        daemon = super().serve()
+        daemon.expect += ["access log .*: File too large", "access log .*: written again"]
+        return daemon
+
+    def test_worker_goes_on(self):
+        worker, = children(self.daemon.process.pid)
+        fetch(self.address, "/small.bin?first")
+        self.lines("?first")
+        limits = resource.prlimit(worker, resource.RLIMIT_FSIZE)
+        resource.prlimit(worker, resource.RLIMIT_FSIZE, (os.path.getsize(self.path), limits[1]))
+        fetch(self.address, "/small.bin?second")
+        self.daemon.log.wait("access log .*: File too large")
+        self.assertEqual(fetch(self.address, "/small.bin?third").status, 200)
+        resource.prlimit(worker, resource.RLIMIT_FSIZE, limits)
+        self.daemon.log.wait("access log .*: written again, 0 lines were lost")
+        self.lines("?second")
+        self.lines("?third")
+        self.assertEqual(children(self.daemon.process.pid), [worker])
 
 
 def swollen(mark):
