@@ -140,6 +140,7 @@ class Right(Folder):
             wait_until(lambda: self.lines(log, "listening on") == 2, "two listeners")
             self.assertEqual(fetch(self.folder + "/s", "/").status, 200)
             wait_until(lambda: os.path.exists(self.folder + "/pid"), "the pid file")
+            wait_until(lambda: self.lines(self.folder + "/access.log", "GET / ") == 1, "its line")
             before = self.snapshot()
             for option in ("-t", "-T"):
                 self.assertEqual(run(option, "-c", self.path).returncode, 0)
