@@ -173,21 +173,27 @@ void access_log_count_in(struct access_log *log, struct counters_slot *slot)
     log->slot = slot;
 }
 
+static void note_cut(struct access_log *log)
+{
+    if (log->slot != NULL)
+        counters_add(&log->slot->data.counts[COUNTER_LOG_CUT], 1);
+}
+
 /* -ENOSPC: there is no room now, nor could it be made by cutting a line that is too long. */
 static ssize_t add_line(struct access_log *log, const struct access_record *record)
 {
-    char *at = log->buffer + log->used;
     size_t room = ACCESS_LOG_BUFFER_BYTES - log->used;
     size_t longest = log_output_line_bytes(&log->output);
     if (longest > ACCESS_LOG_BUFFER_BYTES)
         longest = ACCESS_LOG_BUFFER_BYTES;
-    ssize_t length =
-        log_format_line(&log->format, record, &log->clock, at, room < longest ? room : longest);
-    if (length >= 0 || room < longest)
-        return length;
-    if (log->slot != NULL)
-        counters_add(&log->slot->data.counts[COUNTER_LOG_CUT], 1);
-    return (ssize_t)log_format_cut_line(&log->format, record, &log->clock, at, longest);
+    struct log_line line = {.data = log->buffer + log->used,
+                            .capacity = room < longest ? room : longest};
+    ssize_t length = log_format_line(&log->format, record, &log->clock, &line);
+    if (length < 0 && room >= longest)
+        length = (ssize_t)log_format_cut_line(&log->format, record, &log->clock, &line);
+    if (length >= 0 && line.is_cut)
+        note_cut(log);
+    return length;
 }
 
 bool access_log_wants_response(const struct access_log *log)

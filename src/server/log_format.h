@@ -72,19 +72,26 @@ CONFIG_MUST_CHECK int log_format_compile(struct log_format *format, enum config_
                                          const char *text, size_t *error_position);
 void log_format_free(struct log_format *format);
 
+/* Where a line is written, and whether it says all that it should. */
+struct log_line {
+    char *data;
+    size_t capacity;
+    bool is_cut; /* set by the functions below: a value, or the line itself, was shortened */
+};
+
 /*
- * Writes one line with its newline. The length, or -ENOSPC if it does not fit into `capacity`;
- * then nothing useful was written.
+ * Writes one line with its newline; a value that is longer than LOG_VALUE_BYTES is cut. The
+ * length, or -ENOSPC if the line does not fit; then nothing useful was written.
  */
 ssize_t log_format_line(const struct log_format *format, const struct access_record *record,
-                        struct log_clock *clock, char *out, size_t capacity);
+                        struct log_clock *clock, struct log_line *out);
 
 /*
  * The same for a line that does not fit: its longest values are cut, all to the same length, and
- * end in "...". So a line of JSON stays one. Only where the format alone is longer than `capacity`
- * (at least 4) is the line itself cut off.
+ * end in "...". So a line of JSON stays one. Only where the format alone is longer than the
+ * capacity (at least 4) is the line itself cut off.
  */
 size_t log_format_cut_line(const struct log_format *format, const struct access_record *record,
-                           struct log_clock *clock, char *out, size_t capacity);
+                           struct log_clock *clock, struct log_line *out);
 
 #endif

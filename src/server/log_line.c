@@ -18,6 +18,7 @@ struct line {
     char *end;
     size_t value_bytes; /* the longest value; at least 4 */
     bool is_full;
+    bool is_cut; /* a value is not there whole */
 };
 
 static void put(struct line *line, const char *data, size_t length)
@@ -103,6 +104,7 @@ static void put_value(struct line *line, struct http_text value, bool is_json)
         if (length > room) {
             put(line, piece, taken == length ? room : 0); /* an escape is never cut */
             put(line, "...", 3);
+            line->is_cut = true;
             return;
         }
         put(line, piece, length);
@@ -331,26 +333,30 @@ static void put_pieces(struct line *line, const struct log_format *format,
 }
 
 ssize_t log_format_line(const struct log_format *format, const struct access_record *record,
-                        struct log_clock *clock, char *out, size_t capacity)
+                        struct log_clock *clock, struct log_line *out)
 {
-    struct line line = {.at = out, .end = out + capacity, .value_bytes = LOG_VALUE_BYTES};
+    struct line line = {
+        .at = out->data, .end = out->data + out->capacity, .value_bytes = LOG_VALUE_BYTES};
     put_pieces(&line, format, record, clock);
-    return line.is_full ? -ENOSPC : line.at - out;
+    out->is_cut = line.is_cut;
+    return line.is_full ? -ENOSPC : line.at - out->data;
 }
 
 size_t log_format_cut_line(const struct log_format *format, const struct access_record *record,
-                           struct log_clock *clock, char *out, size_t capacity)
+                           struct log_clock *clock, struct log_line *out)
 {
     struct line line;
-    assert(capacity >= 4);
+    char *end = out->data + out->capacity;
+    assert(out->capacity >= 4);
+    out->is_cut = true;
     for (size_t longest = LOG_VALUE_BYTES / 2; longest >= 4; longest /= 2) {
-        line = (struct line){.at = out, .end = out + capacity, .value_bytes = longest};
+        line = (struct line){.at = out->data, .end = end, .value_bytes = longest};
         put_pieces(&line, format, record, clock);
         if (!line.is_full)
-            return (size_t)(line.at - out);
+            return (size_t)(line.at - out->data);
     }
-    line = (struct line){.at = out, .end = out + capacity - 4, .value_bytes = 4};
+    line = (struct line){.at = out->data, .end = end - 4, .value_bytes = 4};
     put_pieces(&line, format, record, clock);
     memcpy(line.at, "...\n", 4);
-    return (size_t)(line.at - out) + 4;
+    return (size_t)(line.at - out->data) + 4;
 }

@@ -69,7 +69,7 @@ static const struct config_access_log to_stdout = {CONFIG_TARGET_STDOUT, "", CON
 /* A line "/NUMBER xxx", with as many x as asked for. */
 static void write_record(struct access_log *log, unsigned number, size_t length)
 {
-    static char agent[LOG_VALUE_BYTES];
+    static char agent[2 * LOG_VALUE_BYTES];
     char target[24];
     memset(agent, 'x', sizeof(agent));
     snprintf(target, sizeof(target), "/%u", number);
@@ -496,6 +496,30 @@ START_TEST(line_longer_than_the_buffer)
 }
 END_TEST
 
+/* A line is counted once, whether one value of it is cut or five, and when it waited for room. */
+START_TEST(lines_with_cut_values_are_counted)
+{
+    static const struct config_access_log five = {
+        CONFIG_TARGET_FILE, path, CONFIG_LOG_CUSTOM,
+        "%{User-Agent}i%{User-Agent}i%{User-Agent}i%{User-Agent}i%{User-Agent}i"};
+    ck_assert_int_eq(access_log_open(&access_log, loop, &to_file), 0);
+    access_log_count_in(&access_log, &slot);
+    for (unsigned i = 0; i < 50; i++) {
+        write_record(&access_log, i, LOG_VALUE_BYTES - 3);
+        write_record(&access_log, i, 2 * LOG_VALUE_BYTES);
+    }
+    access_log_close(&access_log);
+    ck_assert_uint_eq(slot.data.counts[COUNTER_LOG_CUT], 50);
+
+    ck_assert_int_eq(access_log_open(&access_log, loop, &five), 0);
+    access_log_count_in(&access_log, &slot);
+    write_record(&access_log, 1, 2 * LOG_VALUE_BYTES);
+    access_log_close(&access_log);
+    ck_assert_uint_eq(slot.data.counts[COUNTER_LOG_CUT], 51);
+    ck_assert_uint_eq(slot.data.counts[COUNTER_LOG_LOST], 0);
+}
+END_TEST
+
 /* While such lines come again and again, those of others are all there. */
 START_TEST(long_lines_take_no_others_along)
 {
@@ -603,6 +627,7 @@ int main(void)
     tcase_add_test(tests, stuck_pipe_does_not_stop_us);
     tcase_add_test(tests, reader_that_has_gone_does_not_end_us);
     tcase_add_test(tests, line_longer_than_the_buffer);
+    tcase_add_test(tests, lines_with_cut_values_are_counted);
     tcase_add_test(tests, long_lines_take_no_others_along);
     tcase_add_test(tests, long_lines_stay_whole_on_a_pipe);
     tcase_add_test(tests, lines_on_a_socket);

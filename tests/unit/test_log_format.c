@@ -51,16 +51,20 @@ static struct access_record sample(void)
     };
 }
 
+static bool was_cut; /* by the last call of print() */
+
 /* Prints one record; returns the line without its newline. */
 static const char *print(enum config_log_format kind, const char *text,
                          const struct access_record *record)
 {
     static char line[65536];
+    struct log_line out = {.data = line, .capacity = sizeof(line)};
     struct log_format format;
     struct log_clock clock = {0};
     size_t position;
     ck_assert_int_eq(log_format_compile(&format, kind, text, &position), 0);
-    ssize_t length = log_format_line(&format, record, &clock, line, sizeof(line));
+    ssize_t length = log_format_line(&format, record, &clock, &out);
+    was_cut = out.is_cut;
     log_format_free(&format);
     ck_assert_int_gt(length, 0);
     ck_assert_int_eq(line[length - 1], '\n');
@@ -225,6 +229,11 @@ START_TEST(long_value_is_cut)
     const char *line = print(CONFIG_LOG_CUSTOM, "%U|", &record);
     ck_assert_uint_eq(strlen(line), LOG_VALUE_BYTES + 1);
     ck_assert_str_eq(line + LOG_VALUE_BYTES - 4, "a...|");
+    ck_assert(was_cut);
+    record.target.length = LOG_VALUE_BYTES - 3;
+    ck_assert_uint_eq(strlen(print(CONFIG_LOG_CUSTOM, "%U|", &record)), LOG_VALUE_BYTES - 2);
+    ck_assert(!was_cut);
+    record.target.length = sizeof(text);
 
     /* Where an escape would be cut in two, it is left out. */
     memset(text, '\x01', sizeof(text));
@@ -243,17 +252,21 @@ START_TEST(line_that_does_not_fit)
     size_t position;
     ck_assert_int_eq(log_format_compile(&format, CONFIG_LOG_JSON, NULL, &position), 0);
     char whole[1024];
-    ssize_t length = log_format_line(&format, &record, &clock, whole, sizeof(whole));
+    struct log_line out = {.data = whole, .capacity = sizeof(whole)};
+    ssize_t length = log_format_line(&format, &record, &clock, &out);
     ck_assert_int_gt(length, 0);
     for (size_t room = 0; room < (size_t)length; room++) {
         char *exact = malloc(room + 1); /* AddressSanitizer sees a byte too many */
         ck_assert_ptr_nonnull(exact);
         exact[room] = 'Z';
-        ck_assert_int_eq(log_format_line(&format, &record, &clock, exact, room), -ENOSPC);
+        struct log_line little = {.data = exact, .capacity = room};
+        ck_assert_int_eq(log_format_line(&format, &record, &clock, &little), -ENOSPC);
         ck_assert_int_eq(exact[room], 'Z');
         free(exact);
     }
-    ck_assert_int_eq(log_format_line(&format, &record, &clock, whole, (size_t)length), length);
+    out.capacity = (size_t)length;
+    ck_assert_int_eq(log_format_line(&format, &record, &clock, &out), length);
+    ck_assert(!out.is_cut);
     log_format_free(&format);
 }
 END_TEST
@@ -279,7 +292,8 @@ START_TEST(clock_follows_the_time)
     };
     for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
         record.time_us = steps[i].seconds * 1000000 + 999999;
-        ssize_t length = log_format_line(&format, &record, &clock, line, sizeof(line) - 1);
+        struct log_line out = {.data = line, .capacity = sizeof(line) - 1};
+        ssize_t length = log_format_line(&format, &record, &clock, &out);
         ck_assert_int_gt(length, 0);
         line[length] = '\0';
         ck_assert_str_eq(line, steps[i].expected);
@@ -295,6 +309,7 @@ START_TEST(line_that_is_cut_to_fit)
 {
     static char text[3 * LOG_VALUE_BYTES], line[4096];
     static const char *const kinds[] = {"a", "\x01", "\""};
+    struct log_line out = {.data = line, .capacity = sizeof(line)};
     struct log_clock clock = {0};
     struct log_format format;
     struct access_record record = sample();
@@ -304,8 +319,9 @@ START_TEST(line_that_is_cut_to_fit)
         memset(text, kinds[i][0], sizeof(text));
         record.target = record.referer = record.user_agent = (struct http_text){text, sizeof(text)};
         ck_assert_int_eq(log_format_compile(&format, CONFIG_LOG_JSON, "", &position), 0);
-        ck_assert_int_eq(log_format_line(&format, &record, &clock, line, sizeof(line)), -ENOSPC);
-        size_t length = log_format_cut_line(&format, &record, &clock, line, sizeof(line));
+        ck_assert_int_eq(log_format_line(&format, &record, &clock, &out), -ENOSPC);
+        size_t length = log_format_cut_line(&format, &record, &clock, &out);
+        ck_assert(out.is_cut);
         ck_assert_uint_le(length, sizeof(line));
         ck_assert_uint_ge(length, sizeof(line) / 4);
         ck_assert_int_eq(strncmp(line + length - 2, "}\n", 2), 0);
@@ -317,7 +333,9 @@ START_TEST(line_that_is_cut_to_fit)
     }
 
     ck_assert_int_eq(log_format_compile(&format, CONFIG_LOG_CUSTOM, "ab%m%m%m%m", &position), 0);
-    ck_assert_uint_eq(log_format_cut_line(&format, &record, &clock, line, 10), 10);
+    out = (struct log_line){.data = line, .capacity = 10};
+    ck_assert_uint_eq(log_format_cut_line(&format, &record, &clock, &out), 10);
+    ck_assert(out.is_cut);
     ck_assert_int_eq(strncmp(line, "abG......\n", 10), 0);
     log_format_free(&format);
 }
