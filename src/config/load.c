@@ -29,11 +29,23 @@ const char *load_source(struct loader *loader, unsigned line)
     return source;
 }
 
+/* The path in a value that names one: that of a unix socket has a prefix. */
+static const char *path_of(const struct schema_setting *setting, const struct value *value)
+{
+    static const char prefix[] = "unix:";
+    size_t length = sizeof(prefix) - 1;
+
+    if (setting->type == SCHEMA_ADDRESS && strncmp(value->text, prefix, length) == 0)
+        return value->text + length;
+    return value->text;
+}
+
 void load_refuse(struct loader *loader, unsigned line, const char *prefix,
                  const struct schema_setting *setting, const struct value *value, int error)
 {
     const char *suggestion = value_suggestion(setting, value);
-    bool is_written = setting->type == SCHEMA_TARGET || setting->type == SCHEMA_PATH;
+    bool is_written = setting->type == SCHEMA_TARGET || setting->type == SCHEMA_PATH ||
+                      setting->type == SCHEMA_ADDRESS;
     char expected[256], found[128];
 
     if (error == -ENOMEM)
@@ -46,7 +58,7 @@ void load_refuse(struct loader *loader, unsigned line, const char *prefix,
                    suggestion == NULL ? "" : suggestion, suggestion == NULL ? "" : "\"?");
     else
         errors_add(&loader->errors, line, "%s%s: %s\"%.400s\": %s", prefix, setting->name,
-                   is_written && error != -EISDIR ? "the folder of " : "", value->text,
+                   is_written && error != -EISDIR ? "the folder of " : "", path_of(setting, value),
                    strerror(-error));
 }
 

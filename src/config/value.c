@@ -222,7 +222,7 @@ static int store_address(const struct value_context *context, const struct value
     static const char unix_prefix[] = "unix:";
     size_t prefix_length = sizeof(unix_prefix) - 1;
     char canonical[ADDRESS_TEXT_BYTES];
-    const char *text = value->text;
+    const char *text = value->text, *path = NULL;
     int error;
 
     if (value->kind != VALUE_TEXT || !rules_is_printable(text))
@@ -231,8 +231,7 @@ static int store_address(const struct value_context *context, const struct value
     if (strncmp(text, unix_prefix, prefix_length) == 0 && text[prefix_length] == '@')
         return -EINVAL;
     if (strncmp(text, unix_prefix, prefix_length) == 0 && text[prefix_length] != '\0') {
-        char *path = value_absolute_path(context, text + prefix_length);
-
+        path = value_absolute_path(context, text + prefix_length);
         text = path == NULL ? NULL : arena_print(context->arena, "%s%s", unix_prefix, path);
         if (text == NULL)
             return -ENOMEM;
@@ -245,7 +244,9 @@ static int store_address(const struct value_context *context, const struct value
     else if (address_format(&listen->sockaddr, canonical, sizeof(canonical)) != 0)
         return -EINVAL;
     listen->address = arena_string(context->arena, canonical);
-    return listen->address == NULL ? -ENOMEM : 0;
+    if (listen->address == NULL)
+        return -ENOMEM;
+    return path == NULL ? 0 : check_written(path);
 }
 
 int value_store(const struct value_context *context, const struct schema_setting *setting,

@@ -69,6 +69,8 @@ WRONG = (
     ("missing include", '@include "none.conf"\n', 1, "none.conf"),
     ("an abstract socket", 'listen = ( { address = "unix:@name"; } );\nhosts = ({ root = "ROOT"; });\n', 1,
      r'listen\.address: expected .* or unix:PATH, found "unix:@name"'),
+    ("the folder of a unix socket", 'listen = ({ address = "127.0.0.1:0"; },\n { address = "unix:ROOT/none/s"; });\nhosts = ({ root = "ROOT"; });\n', 2,
+     r'listen\.address: the folder of "/.*/none/s": No such file or directory'),
     ("bad log format", 'access_log = { target = "ROOT/l"; format = "%Q"; };\nhosts = ({ root = "ROOT"; });\n', None, "%Q"),
 )
 

@@ -319,6 +319,12 @@ static const struct {
      "test.conf:2: pid_file: the folder of \"none/x.pid\": No such file or directory\n"},
     {HOST "pid_file = \"www\";", "test.conf:2: pid_file: \"www\": Is a directory\n"},
 
+    {HOST "listen = ( { address = \"unix:none/x.sock\"; },\n { address = \"unix:www\"; },\n"
+          " { address = \"unix:test.conf/x\"; }, { address = \"unix:www/x.sock\"; } );",
+     "test.conf:2: listen.address: the folder of \"none/x.sock\": No such file or directory\n"
+     "test.conf:3: listen.address: \"www\": Is a directory\n"
+     "test.conf:4: listen.address: the folder of \"test.conf/x\": Not a directory\n"},
+
     /* syntax */
     {HOST "workers == 2;\n",
      "test.conf:2: syntax error at or before: workers == 2; (expected name = value; or a closing "

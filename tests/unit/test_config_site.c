@@ -124,7 +124,7 @@ START_TEST(test_listeners)
 {
     struct config *config = fixture_load(
         "listen = ( { address = \"[::]:80\"; }, { address = \"0.0.0.0:80\"; backlog = 5; },\n"
-        "  { address = \"[::]:81\"; }, { address = \"unix:run/sock\"; mode = \"0600\"; },\n"
+        "  { address = \"[::]:81\"; }, { address = \"unix:www/sock\"; mode = \"0600\"; },\n"
         "  { address = \"127.0.0.1:7\"; protocol = \"echo\"; }, { address = \"82\"; },\n"
         "  { address = \"127.0.0.1:0\"; }, { address = \"127.0.0.1:0\"; } );\n" HOST,
         NULL, 0);
