@@ -20,7 +20,10 @@ static const struct schema_setting listen_settings[] = {
      .required = true,
      PLACE(struct config_listen, address),
      .expected = ADDRESS_EXPECTED,
-     .about = "Where to listen: HOST is numeric or localhost; without it, on every address."},
+     .about =
+         "Where to listen: HOST is numeric or localhost; without it, or with *, on every address. "
+         "PATH is a file, relative to the folder of the configuration file; abstract sockets "
+         "(@name) are not supported."},
     {.name = "name",
      .type = SCHEMA_TEXT,
      PLACE(struct config_listen, name),
@@ -57,14 +60,14 @@ static const struct schema_setting listen_settings[] = {
      .standard = "",
      .check = rules_check_account,
      .expected = "the name of an account",
-     .about = "Owner of a unix socket; empty: who starts evixd."},
+     .about = "Owner of a unix socket; empty: the user that starts evixd."},
     {.name = "group",
      .type = SCHEMA_TEXT,
      PLACE(struct config_listen, group),
      .standard = "",
      .check = rules_check_account,
      .expected = "the name of a group",
-     .about = "Group of a unix socket; empty: the group of who starts evixd."},
+     .about = "Group of a unix socket; empty: the group of the user that starts evixd."},
     {.name = "protocol",
      .type = SCHEMA_CHOICE,
      PLACE(struct config_listen, protocol),

@@ -182,7 +182,8 @@ static const struct schema_setting location_settings[] = {
      PLACE(struct config_location, handler),
      .standard = "static",
      .choices = handlers,
-     .about = "Who answers: files, the echo of what was sent, a redirect, or the server's status."},
+     .about =
+         "What answers: files, the echo of what was sent, a redirect, or the server's status."},
     {.name = "root",
      .type = SCHEMA_DIRECTORY,
      PLACE(struct config_location, root),

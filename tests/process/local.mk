@@ -53,7 +53,8 @@ LONG_TESTS = \
 	tests/process/test_stuck-epoll.test tests/process/test_stuck-io_uring.test \
 	tests/process/test_upgrade-epoll.test tests/process/test_upgrade-io_uring.test
 check-process-long: all
-	ORDERS_TRIES=$${ORDERS_TRIES:-6400} RELOADS=1000 ROTATIONS=1000 UPGRADES=100 DOWNLOAD_MIB=1024 \
-	STUCK_FIGURES=1 \
+	ORDERS_TRIES=$${ORDERS_TRIES:-6400} RELOADS=$${RELOADS:-1000} ROTATIONS=$${ROTATIONS:-1000} \
+	UPGRADES=$${UPGRADES:-100} DOWNLOAD_MIB=$${DOWNLOAD_MIB:-1024} \
+	STUCK_FIGURES=$${STUCK_FIGURES-1} \
 	$(MAKE) $(AM_MAKEFLAGS) check-TESTS TESTS='$(LONG_TESTS)'
-.PHONY: check-process check-process-long
+.PHONY: check-process-long
