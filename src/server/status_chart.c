@@ -24,6 +24,12 @@ static uint64_t busiest_second(const struct status_view *view)
     return most;
 }
 
+static void add_requests(struct page_text *out, uint64_t count)
+{
+    number_add_count(out, count);
+    page_add(out, count == 1 ? " request, " : " requests, ");
+}
+
 static void add_second(struct page_text *out, const struct status_view *view, unsigned index,
                        double scale)
 {
@@ -31,8 +37,8 @@ static void add_second(struct page_text *out, const struct status_view *view, un
 
     page_add_format(out, "<rect x=\"%u\" y=\"%.1f\" width=\"8\" height=\"%.1f\"><title>",
                     index * 10 + 1, CHART_HEIGHT - height, height);
-    number_add_count(out, view->chart[index].requests);
-    page_add_format(out, " requests, %u s ago</title></rect>", STATUS_CHART_SECONDS - index);
+    add_requests(out, view->chart[index].requests);
+    page_add_format(out, "%u s ago</title></rect>", STATUS_CHART_SECONDS - index);
 }
 
 void status_chart_requests(struct page_text *out, const struct status_view *view)
@@ -114,8 +120,7 @@ static void add_column(struct page_text *out, const struct column *column, doubl
     page_add(out, " to ");
     number_add_latency(out, column->end);
     page_add(out, ": ");
-    number_add_count(out, column->count);
-    page_add(out, " requests, ");
+    add_requests(out, column->count);
     number_add_share(out, (double)column->count, (double)count);
     page_add(out, "</title></rect>");
 }

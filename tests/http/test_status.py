@@ -116,6 +116,19 @@ class Page(Site):
                 self.assertEqual(fetch(self.address, link).status, 200, link)
 
 
+class First(Site):
+    def test_one_is_a_request_and_more_are_requests(self):
+        with Connection(self.address) as client:
+            client.send(request("/small.txt"))
+            client.read_response()
+            client.send(request("/status"))
+            text = client.read_response().body.decode()
+        titles = re.findall(r"<title>[^<]*?([\d,]+) (requests?), ", text)
+        self.assertIn(("1", "request"), titles)
+        for count, word in titles:
+            self.assertEqual(word, "request" if count == "1" else "requests", titles)
+
+
 class Truth(Site):
     """What is counted is what happened."""
 
