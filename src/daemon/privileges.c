@@ -109,7 +109,8 @@ free_memory:
 void privileges_warn_of_root(const struct privileges *privileges)
 {
     if (geteuid() == 0 && !privileges->is_dropped)
-        log_event(LOG_LEVEL_WARNING, "workers run as root: name the `user` that they are to be");
+        log_event(LOG_LEVEL_WARNING, "workers run as root; set user = \"NAME\" in a configuration "
+                                     "file, or start evixd as another user");
 }
 
 void privileges_fini(struct privileges *privileges)

@@ -128,7 +128,8 @@ class StartedAsRoot(Site):
 
     def test_workers_that_stay_root_are_told_of(self):
         with self.daemon() as daemon:
-            self.assertEqual(daemon.log.text().count("workers run as root"), 1)
+            self.assertEqual(daemon.log.text().count(
+                'evixd: workers run as root; set user = "NAME" in a configuration file, or'), 1)
         with self.started() as daemon:
             self.assertNotIn("workers run as root", daemon.log.text())
 
