@@ -115,10 +115,16 @@ static bool has_same_fallback(const struct place *a, const struct place *b)
 static void check_root(const struct config *config, const struct place *place)
 {
     const struct config_location *location = place->location;
+    const char *action = "open";
     int error = try_to_open(location->root, O_PATH | O_DIRECTORY);
+    /* O_PATH asks for no right to the folder itself, and without this one all beneath is shut. */
+    if (error == 0 && faccessat(AT_FDCWD, location->root, X_OK, AT_EACCESS) != 0) {
+        action = "search";
+        error = -errno;
+    }
     if (error < 0 && !was_told(config, place, has_same_root))
-        log_event(LOG_LEVEL_WARNING, "%s: warning: root: workers cannot open %s: %s",
-                  location->source, location->root, strerror(-error));
+        log_event(LOG_LEVEL_WARNING, "%s: warning: root: workers cannot %s %s: %s",
+                  location->source, action, location->root, strerror(-error));
     if (error == 0 && location->fallback[0] != '\0' && !was_told(config, place, has_same_fallback))
         check_beneath(location->source, "fallback", location->root, location->fallback);
 }

@@ -226,6 +226,23 @@ class Right(Folder):
         self.write(text % "")  # workers that stay root can
         self.assertEqual(run("-t", "-c", self.path).stderr, "")
 
+    @unittest.skipUnless(os.geteuid() == 0, "only root can give its rights up")
+    def test_roots_that_workers_cannot_search_are_warnings(self):
+        """A folder can be opened without any right to it; all beneath would be answered with 403."""
+        os.chmod(self.folder, 0o755)
+        for name, mode in (("shut", 0o700), ("readable", 0o744), ("open", 0o711)):
+            os.mkdir(os.path.join(self.folder, name))
+            os.chmod(os.path.join(self.folder, name), mode)
+        self.write("user = \"nobody\";\nhosts = ({ root = \"ROOT/shut\"; fallback = \"/x\"; locations = (\n"
+                   "{ path = \"/s\"; }, { path = \"/r\"; fallback = \"\";\n root = \"ROOT/readable\"; },\n"
+                   "{ path = \"/o\"; fallback = \"\"; root = \"ROOT/open\"; }); });\n")
+        result = run("-t", "-c", self.path)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual(len(result.stderr.splitlines()), 2, result.stderr)
+        for name in ("shut", "readable"):
+            self.assertRegex(
+                result.stderr, r"conf:\d: warning: root: workers cannot search .*/%s: Permission denied" % name)
+
     def test_both_options_at_once(self):
         self.write(self.full())
         self.assertIn("timeouts", run("-t", "-T", "-c", self.path).stdout)
