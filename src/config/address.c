@@ -125,6 +125,21 @@ int address_parse(const char *text, struct sockaddr_storage *out, socklen_t *out
     return parse_v4(host, port, out, out_length);
 }
 
+const char *address_expected(const char *text, int error)
+{
+    const char *colon = strrchr(text, ':');
+    in_port_t port;
+
+    if (error == -ENAMETOOLONG)
+        return "an address of at most 107 bytes";
+    if (error == -ERANGE)
+        return "a port from 0 to 65535";
+    /* Colons and brackets before that are of an IPv6 address, or of a URL. */
+    if (colon != NULL && colon == text + strcspn(text, ":[") && parse_port(colon + 1, &port) == 0)
+        return "an IP address or localhost before the port";
+    return ADDRESS_EXPECTED;
+}
+
 int address_format(const struct sockaddr_storage *address, char *out, size_t size)
 {
     char host[ADDRESS_TEXT_BYTES];

@@ -21,6 +21,9 @@
 int address_parse(const char *text, struct sockaddr_storage *out, socklen_t *out_length,
                   bool *out_wildcard);
 
+/* What was expected where address_parse() failed with the error. */
+const char *address_expected(const char *text, int error);
+
 /* The text that parses to the same address: 0, or -EAFNOSUPPORT. */
 int address_format(const struct sockaddr_storage *address, char *out, size_t size);
 

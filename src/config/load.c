@@ -52,7 +52,7 @@ void load_refuse(struct loader *loader, unsigned line, const char *prefix,
         errors_add_memory(&loader->errors);
     else if (error == -EINVAL || error == -ERANGE || error == -ENAMETOOLONG)
         errors_add(&loader->errors, line, "%s%s: expected %s, found %s%s%s%s", prefix,
-                   setting->name, value_expected(setting, value, expected, sizeof(expected)),
+                   setting->name, value_expected(setting, value, error, expected, sizeof(expected)),
                    value_found(value, found, sizeof(found)),
                    suggestion == NULL ? "" : "; did you mean \"",
                    suggestion == NULL ? "" : suggestion, suggestion == NULL ? "" : "\"?");

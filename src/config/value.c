@@ -361,15 +361,15 @@ static void append_units(const struct schema_setting *setting, const char *text,
 }
 
 const char *value_expected(const struct schema_setting *setting, const struct value *value,
-                           char *out, size_t size)
+                           int error, char *out, size_t size)
 {
     const char *amiss = NULL;
 
     if (value->kind == VALUE_TEXT) {
         if (setting->check != NULL && setting->type != SCHEMA_NAMES)
             amiss = setting->check(value->text);
-        else if (setting->type == SCHEMA_ADDRESS && strlen(value->text) >= 108)
-            amiss = "an address of at most 107 bytes";
+        else if (setting->type == SCHEMA_ADDRESS)
+            amiss = address_expected(value->text, error);
     }
     if (amiss != NULL)
         return amiss;

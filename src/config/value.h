@@ -61,10 +61,10 @@ int value_store_standards(const struct value_context *context, const struct sche
 char *value_absolute_path(const struct value_context *context, const char *text);
 
 /* For messages, all into out: what was found; what the setting takes, with what is amiss with this
- * very value; the nearest known word, or NULL. */
+ * very value, for which value_store() gave the error; the nearest known word, or NULL. */
 const char *value_found(const struct value *value, char *out, size_t size);
 const char *value_expected(const struct schema_setting *setting, const struct value *value,
-                           char *out, size_t size);
+                           int error, char *out, size_t size);
 const char *value_suggestion(const struct schema_setting *setting, const struct value *value);
 
 #endif

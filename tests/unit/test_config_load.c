@@ -119,6 +119,20 @@ static const struct {
      "test.conf:2: listen.address: expected an address of at most 107 bytes, found "
      "\"unix:/0123456789012345678901234567890123456789012345678901234567890123456789012345678901234"
      "567890123...\"\n"},
+    {HOST "listen = ( { address = \"example.org:80\"; },\n { address = \"127.0.0.1:99999\"; },\n"
+          " { address = \"127.0.0.1\"; },\n { address = \"http://127.0.0.1:80\"; },\n"
+          " { address = \"::1:80\"; },\n { address = \"[x]:80\"; } );",
+     "test.conf:2: listen.address: expected an IP address or localhost before the port, found "
+     "\"example.org:80\"\n"
+     "test.conf:3: listen.address: expected a port from 0 to 65535, found \"127.0.0.1:99999\"\n"
+     "test.conf:4: listen.address: expected HOST:PORT, [V6]:PORT, :PORT, PORT or unix:PATH, found "
+     "\"127.0.0.1\"\n"
+     "test.conf:5: listen.address: expected HOST:PORT, [V6]:PORT, :PORT, PORT or unix:PATH, found "
+     "\"http://127.0.0.1:80\"\n"
+     "test.conf:6: listen.address: expected HOST:PORT, [V6]:PORT, :PORT, PORT or unix:PATH, found "
+     "\"::1:80\"\n"
+     "test.conf:7: listen.address: expected HOST:PORT, [V6]:PORT, :PORT, PORT or unix:PATH, found "
+     "\"[x]:80\"\n"},
     {HOST "listen = ( { address = \"unix:/x\"; mode = 660; backlog = 0; protocol = \"https\"; } );",
      "test.conf:2: listen.backlog: expected an integer from 1 to 65535, found 0\n"
      "test.conf:2: listen.mode: expected octal permissions in quotes, such as \"0660\", found 660\n"

@@ -478,7 +478,7 @@ START_TEST(test_wrong_overrides)
         "\"of\"; did you mean \"off\"?\n"
         "--workers: expected \"auto\" or an integer from 1 to 1024, found 0\n"
         "--backend: expected \"auto\", \"io_uring\", \"epoll\" or \"poll\", found \"select\"\n"
-        "--listen: expected HOST:PORT, [V6]:PORT, :PORT, PORT or unix:PATH, found \"70000\"\n"
+        "--listen: expected a port from 0 to 65535, found \"70000\"\n"
         "--listen: \"127.0.0.1:80\" is listened on already, by --listen\n"
         "test.conf:2: backend: expected \"auto\", \"io_uring\", \"epoll\" or \"poll\", found "
         "\"x\"\n");
