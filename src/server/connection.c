@@ -428,6 +428,8 @@ static void time_out(struct connection *connection)
 
         log_event(LOG_LEVEL_INFO, "%s takes its response too slowly: cut off",
                   connection_peer(connection, peer));
+        if (connection->exchange != NULL)
+            connection->exchange->reason = "the client takes its response too slowly";
         transport_reset(&connection->transport);
         close_now(connection);
         return;

@@ -250,6 +250,17 @@ void http1_give_up(struct connection *connection)
     }
 }
 
+/* Part of the answer is on its way, and the rest would be made of what does not come. */
+static void cut_slow_content(struct exchange *exchange)
+{
+    char client[WORKER_CLIENT_BYTES];
+
+    log_event(LOG_LEVEL_INFO, "%s sends its content too slowly: cut off",
+              worker_client(exchange, client));
+    exchange->reason = "the client sends its content too slowly";
+    http1_cut_short(exchange);
+}
+
 void http1_time_out(struct connection *connection)
 {
     struct exchange *exchange = connection->exchange;
@@ -262,7 +273,7 @@ void http1_time_out(struct connection *connection)
         /* It is answered, or being answered with what it sent so far: the rest is given up. */
         refuse_rest(connection, exchange);
         if (exchange->wants_content && !exchange->is_answered)
-            http1_cut_short(exchange);
+            cut_slow_content(exchange);
         connection_proceed(connection);
         return;
     }

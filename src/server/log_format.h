@@ -38,7 +38,7 @@ struct access_record {
     int status;                     /* 0 if the client went away before there was one */
     uint16_t port;                  /* of the listener; 0: none */
     uint32_t request_number;        /* on its connection, the first is 0 */
-    bool aborted;                   /* the client left before all was sent */
+    bool aborted;                   /* cut off before all was sent, by either side */
     bool keep_alive;                /* the connection goes on */
     access_field_fn *request_field; /* may be NULL, as the next */
     access_field_fn *response_field;

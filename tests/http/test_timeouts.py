@@ -4,6 +4,7 @@
 Time-outs are short here, and what is waited for is the end of the connection, never a sleep.
 """
 
+import json
 import os
 import signal
 import threading
@@ -187,6 +188,25 @@ class MinimumRate(Site):
         "limits": {"min_rate": 4096},
     }
 
+    @classmethod
+    def serve(cls):
+        cls.log = os.path.join(cls.root, "access.log")
+        cls.SETTINGS = dict(
+            cls.SETTINGS, error_log={"level": "info"},
+            access_log={"target": cls.log, "format": "json"},
+        )
+        return super().serve()
+
+    def expect_reason(self, target, reason, event):
+        """The program's log and the line of the request say why it was cut off."""
+        def reasons():
+            with open(self.log, encoding="ascii") as file:
+                lines = [json.loads(line) for line in file]
+            return [line["reason"] for line in lines if line["target"] == target and line["aborted"]]
+
+        wait_until(lambda: reasons() == [reason], "a line of %s with its reason" % target)
+        self.daemon.log.wait(r"127\.0\.0\.1 %s: cut off" % event)
+
     def test_body_that_trickles(self):
         """Each byte is progress, and yet the client is far too slow."""
         with Connection(self.address) as connection:
@@ -202,6 +222,8 @@ class MinimumRate(Site):
                     except TimeoutError:
                         pass
                     time.sleep(0.02)  # 50 bytes a second, at most
+        self.expect_reason("/echo", "the client sends its content too slowly",
+                           "sends its content too slowly")
 
     def test_reader_that_trickles(self):
         with Connection(self.address, receive_buffer=2048) as connection:
@@ -220,6 +242,8 @@ class MinimumRate(Site):
             else:
                 self.fail("was never cut off")
             self.assertLess(received, len(self.large))
+        self.expect_reason("/large.bin", "the client takes its response too slowly",
+                           "takes its response too slowly")
 
     def test_fast_clients_do_not_notice(self):
         for _ in range(3):
