@@ -170,11 +170,26 @@ START_TEST(test_schema_is_sound)
 }
 END_TEST
 
-/* Takes the "#" of settings away ("# " is a remark) and puts the test's folder for the example's.
+/* A folder of the example that this machine need not have: what stands for it in the test, or NULL.
+ */
+static const char *stand_in(const char *text, size_t *length)
+{
+    static const struct {
+        const char *folder, *stand_in;
+    } folders[] = {{"/srv/www", "@/www"}, {"/run/evixd", "@"}};
+
+    for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++) {
+        *length = strlen(folders[i].folder);
+        if (strncmp(text, folders[i].folder, *length) == 0)
+            return folders[i].stand_in;
+    }
+    return NULL;
+}
+
+/* Takes the "#" of settings away ("# " is a remark) and puts the test's folders for the example's.
  */
 static char *uncomment(const char *text)
 {
-    static const char root[] = "/srv/www";
     char *out = NULL;
     size_t size;
     FILE *stream = open_memstream(&out, &size);
@@ -183,10 +198,12 @@ static char *uncomment(const char *text)
     ck_assert_ptr_nonnull(stream);
     for (; *text != '\0'; text++) {
         bool indented = start && text[0] == '#' && text[1] == ' ' && text[2] == ' ';
+        size_t length;
+        const char *folder = stand_in(text, &length);
 
-        if (strncmp(text, root, strlen(root)) == 0) {
-            fputs("@/www", stream);
-            text += strlen(root) - 1;
+        if (folder != NULL) {
+            fputs(folder, stream);
+            text += length - 1;
         } else if (!(start && text[0] == '#' && (indented || !isspace((unsigned char)text[1])))) {
             putc(*text, stream);
         }
