@@ -656,7 +656,9 @@ static void on_sent(struct transport *transport, ssize_t result)
     }
     counters_add(&connection->worker->slot->data.counts[COUNTER_SENT], (uint64_t)result);
     connection->sent_bytes += (uint32_t)result;
-    connection->exceeds_window |= result > INITIAL_WINDOW_BYTES || connection->request_count > 1;
+    connection->exceeds_window |= result > INITIAL_WINDOW_BYTES ||
+                                  connection->sent_bytes > INITIAL_WINDOW_BYTES ||
+                                  connection->request_count > 1;
     connection->is_running = true;
     http1_sent(connection, (uint64_t)result);
     run(connection);

@@ -303,7 +303,8 @@ class Exact(Site):
 
     def serve_with_status(self, **settings):
         return Daemon(config=configuration(
-            hosts=[host(self.root, {"path": "/"}, {"path": "/status", "handler": "status"})],
+            hosts=[host(self.root, {"path": "/"}, {"path": "/echo", "handler": "echo"},
+                        {"path": "/status", "handler": "status"})],
             **settings,
         ))
 
@@ -343,6 +344,22 @@ class Exact(Site):
                 for more in (b"\r\n", b"GET /small.bin HT", request("/small.bin")):
                     with self.subTest(name=name, more=more):
                         self.check_last(daemon.address, data, more, contents)
+
+    def test_answer_in_small_pieces_is_not_destroyed_either(self):
+        """An echo answers as its content comes: no piece is large, but all of them together are."""
+        piece = b"%x\r\n%s\r\n" % (8000, b"e" * 8000)
+        head = request("/echo", "POST", fields=["Connection: close", "Transfer-Encoding: chunked"])
+        with self.serve_with_status() as daemon:
+            with Connection(daemon.address, receive_buffer=4096) as connection:
+                connection.send(head)
+                for _ in range(8):
+                    connection.send(piece)
+                    fetch(daemon.address, "/status/json")  # it is answered after the piece
+                connection.send(b"0\r\n\r\n")
+                self.wait_until_sent(daemon.address)
+                connection.send(b"\r\n").half_close()
+                self.assertTrue(connection.read_response().body == b"e" * 64000)
+                connection.expect_end()
 
     def check_last(self, address, data, more, contents):
         with Connection(address, receive_buffer=4096) as connection:
