@@ -209,12 +209,24 @@ static void on_refusal(struct evix_post *post)
     }
 }
 
+/* A client that asks the same gets the same answer, at no cost: it is not one more that waits. */
+static bool is_asked(const struct auth_queue *queue, const struct auth_wait *wait)
+{
+    const struct auth_wait *other = queue->first;
+
+    for (unsigned i = 0; other != NULL && i < WAITING_MOST_KNOWN; i++, other = other->next)
+        if (other->realm == wait->realm && hash_value_equal(&other->value, &wait->value))
+            return true;
+    return false;
+}
+
 static bool join_queue(struct auth *auth, struct auth_wait *wait, bool is_known)
 {
     struct auth_wait *evicted;
 
     if (is_known) {
-        if (auth->known_waiting.count >= WAITING_MOST_KNOWN)
+        if (auth->known_waiting.count >= WAITING_MOST_KNOWN &&
+            !is_asked(&auth->known_waiting, wait))
             return false;
         auth_queue_append(&auth->known_waiting, wait);
         return true;

@@ -469,11 +469,13 @@ START_TEST(test_change_while_waiting)
 }
 END_TEST
 
-/* Who guesses must not keep those out who have been let in before. */
+/*
+ * A client that guesses must not keep those out that have been let in before, however many they
+ * are: one look at the file answers all that ask the same.
+ */
 START_TEST(test_known_though_the_line_is_full)
 {
-    static struct question questions[200];
-    struct question known;
+    static struct question questions[200], known[300];
     char text[32];
 
     open_auth(USERS);
@@ -483,11 +485,12 @@ START_TEST(test_known_though_the_line_is_full)
         snprintf(text, sizeof(text), "alice:guess%zu", i);
         (void)start_asking(&questions[i], text);
     }
-    ck_assert_int_eq(start_asking(&known, "bob:secret"), AUTH_BUSY);
-    ck_assert_int_eq(start_asking(&known, "alice:secret"), AUTH_PENDING);
+    ck_assert_int_eq(start_asking(&known[0], "bob:secret"), AUTH_BUSY);
+    for (size_t i = 0; i < 300; i++)
+        ck_assert_int_eq(start_asking(&known[i], "alice:secret"), AUTH_PENDING);
     ck_assert_int_ge(evix_loop_run(loop, EVIX_RUN_DEFAULT), 0);
-    ck_assert_int_eq(known.answers, 1);
-    ck_assert_int_eq(known.verdict, AUTH_GRANTED);
+    for (size_t i = 0; i < 300; i++)
+        ck_assert(known[i].answers == 1 && known[i].verdict == AUTH_GRANTED);
     close_auth();
 }
 END_TEST
