@@ -242,8 +242,8 @@ static unsigned count_ready(const struct work_pool *pool)
 static int provide_thread(struct work_pool *pool, const struct evix_work_queue *queue)
 {
     pthread_mutex_lock(&pool->lock);
-    bool is_short = queue->running + queue->queued < queue->limit &&
-                    pool->running + count_ready(pool) >= pool->count;
+    unsigned more = queue->running + queue->queued < queue->limit;
+    bool is_short = pool->running + count_ready(pool) + more > pool->count;
     pthread_mutex_unlock(&pool->lock);
     if (!is_short)
         return 0;

@@ -244,6 +244,26 @@ START_TEST(test_classes_share_the_only_thread)
 }
 END_TEST
 
+/* A thread that was refused is started later, by whatever starts next: no class waits for another.
+ */
+START_TEST(test_refused_thread_is_made_up_for)
+{
+    if (!open_loop(_i, 3))
+        return;
+    threads_left = 1;
+    start_in(0, &classes[1], run_gated);
+    sem_wait(&entered);
+    start_in(1, &classes[0], run_short); /* waits: there is no thread for it */
+    threads_left = MANY;
+    start_in(2, &classes[1], run_short); /* its class has all the threads that it may have */
+    run_until_done(1);
+    ck_assert_int_eq(jobs[1].done, 1);
+    sem_post(&gate);
+    run_until_done(3);
+    evix_loop_free(&loop);
+}
+END_TEST
+
 START_TEST(test_no_thread_at_all)
 {
     if (!open_loop(_i, 0))
@@ -467,6 +487,7 @@ static Suite *make_suite(void)
     tcase_add_loop_test(tests, test_classes_do_not_wait_for_each_other, 0, BACKENDS);
     tcase_add_loop_test(tests, test_classes_stall_together, 0, BACKENDS);
     tcase_add_loop_test(tests, test_classes_share_the_only_thread, 0, BACKENDS);
+    tcase_add_loop_test(tests, test_refused_thread_is_made_up_for, 0, BACKENDS);
     tcase_add_loop_test(tests, test_no_thread_at_all, 0, BACKENDS);
     tcase_add_loop_test(tests, test_free_drops_all_classes, 0, BACKENDS);
     tcase_add_test(tests, test_files_have_a_class);
