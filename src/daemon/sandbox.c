@@ -71,6 +71,7 @@ static const char *const allowed[] = {
     "preadv2",
     "write",
     "writev",
+    "pwritev2",
     "lseek",
     "fstat",
     "fstatfs",

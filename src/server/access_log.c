@@ -20,7 +20,10 @@
 #include <unistd.h>
 
 #define FLUSH_DELAY_MS 1000
-#define CLOSE_WAIT_MS  100 /* what a full pipe gets at exit, before its lines are given up */
+/* Until a pipe or socket that is full is tried again, whose reader reads on. */
+#define ROOM_DELAY_MS 10
+#define TOLD_AGAIN_MS 1000 /* of a reader that is too slow now and then */
+#define CLOSE_WAIT_MS 100  /* what a full pipe gets at exit, before its lines are given up */
 
 static const char *log_name(const struct access_log *log)
 {
@@ -46,6 +49,11 @@ static size_t count_lines(const char *data, size_t length)
     return count;
 }
 
+static uint64_t now_ms(const struct access_log *log)
+{
+    return evix_now_ms(log->flush_timer.handle.loop);
+}
+
 static void note_lost(struct access_log *log, size_t count)
 {
     log->lost += count;
@@ -55,18 +63,21 @@ static void note_lost(struct access_log *log, size_t count)
 
 static void note_failure(struct access_log *log, int error)
 {
-    if (log->is_failing)
-        return;
     log->is_failing = true;
+    if (log->is_told || (log->told_ms != 0 && now_ms(log) < log->told_ms + TOLD_AGAIN_MS))
+        return;
+    log->is_told = true;
+    log->told_ms = now_ms(log);
     log_event(LOG_LEVEL_ERROR, "access log %s: %s; lines are kept while there is room, then lost",
               log_name(log), evix_strerror(error));
 }
 
 static void note_success(struct access_log *log)
 {
-    if (!log->is_failing)
-        return;
     log->is_failing = false;
+    if (!log->is_told)
+        return;
+    log->is_told = false;
     log_event(LOG_LEVEL_NOTICE, "access log %s: written again, %" PRIu64 " lines were lost",
               log_name(log), log->lost);
     log->lost = 0;
@@ -110,8 +121,11 @@ static int write_buffer(struct access_log *log)
 static void try_to_write(struct access_log *log)
 {
     int error = write_buffer(log);
-    if (error < 0)
+    bool is_full = error == 0 || error == -EAGAIN; /* which is no fault until a line is lost */
+    if (!is_full)
         note_failure(log, error);
+    if (log->used != 0)
+        evix_timer_start(&log->flush_timer, is_full ? ROOM_DELAY_MS : FLUSH_DELAY_MS, 0);
 }
 
 static void on_flush(struct evix_timer *timer)
@@ -231,8 +245,6 @@ void access_log_flush(struct access_log *log)
     try_to_write(log);
     if (log->used == 0)
         evix_timer_stop(&log->flush_timer);
-    else
-        evix_timer_start(&log->flush_timer, FLUSH_DELAY_MS, 0);
 }
 
 int access_log_reopen(struct access_log *log)

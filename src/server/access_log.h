@@ -31,7 +31,9 @@ struct access_log {
     size_t begun;      /* bytes of the first line that were written already */
     uint64_t lost;     /* lines dropped since writing failed */
     uint32_t delay_ms; /* until buffered lines are written */
-    bool is_failing;   /* said so already */
+    bool is_failing;   /* only the timer tries */
+    bool is_told;      /* that it is; not yet that it is not any more */
+    uint64_t told_ms;  /* when that was said last */
 };
 
 /*

@@ -81,14 +81,28 @@ static size_t atomic_length(const char *lines, size_t length, size_t most)
     return end == NULL ? most : (size_t)(end - lines) + 1;
 }
 
+/*
+ * A pipe that polls as writable takes PIPE_BUF bytes at once, if no other process was faster: then
+ * write(2) would wait for the pipe's reader. Kernels whose pipes or terminals know no RWF_NOWAIT
+ * (pipes before Linux 6.4) leave that risk.
+ */
+static ssize_t write_to_stream(const struct log_output *output, const char *lines, size_t length)
+{
+    struct iovec piece = {(void *)(uintptr_t)lines, length};
+    ssize_t written = pwritev2(output->fd, &piece, 1, -1, RWF_NOWAIT);
+    if (written >= 0 || (errno != EOPNOTSUPP && errno != ENOSYS))
+        return written;
+    return write(output->fd, lines, length);
+}
+
 static ssize_t write_piece(const struct log_output *output, const char *lines, size_t length)
 {
     if (output->kind == LOG_OUTPUT_SOCKET)
         return send(output->fd, lines, length, MSG_DONTWAIT | MSG_NOSIGNAL);
-    /* A pipe that polls as writable takes PIPE_BUF bytes at once. */
     struct pollfd room = {.fd = output->fd, .events = POLLOUT};
     if (poll(&room, 1, 0) > 0)
-        return write(output->fd, lines, length);
+        return output->kind == LOG_OUTPUT_STREAM ? write_to_stream(output, lines, length)
+                                                 : write(output->fd, lines, length);
     errno = EAGAIN;
     return -1;
 }
