@@ -308,6 +308,7 @@ static void tell_liveness(struct child *child, enum liveness_state state)
 {
     long pid = (long)child->pid;
     bool was_missing = child->is_missing;
+    bool has_heirs = !child->children->is_stopping && !child->children->is_retired;
     child->is_missing = pid != 0 && state >= LIVENESS_MISSING;
     if (state == LIVENESS_SERVES)
         log_event(was_missing ? LOG_LEVEL_NOTICE : LOG_LEVEL_INFO,
@@ -319,9 +320,8 @@ static void tell_liveness(struct child *child, enum liveness_state state)
         log_event(LOG_LEVEL_INFO, "worker %u (%ld) is away: its event loop does not turn",
                   child->index, pid);
     else if (state == LIVENESS_MISSING)
-        log_event(LOG_LEVEL_WARNING,
-                  "worker %u (%ld) has not responded for a second: new connections go to others",
-                  child->index, pid);
+        log_event(LOG_LEVEL_WARNING, "worker %u (%ld) has not responded for a second%s",
+                  child->index, pid, has_heirs ? ": new connections go to others" : "");
     else
         log_event(LOG_LEVEL_ERROR, "worker %u (%ld) is stuck: killed", child->index, pid);
 }
@@ -339,20 +339,20 @@ static void on_liveness(void *data, unsigned worker, enum liveness_state state)
         send_signal(child, SIGKILL);
 }
 
-/* Whoever has closed its end is about to end. */
-static void ask(struct child *child)
+/* Whoever has closed its end is about to end. Whether an answer is due. */
+static bool ask(struct child *child)
 {
     char word = WORKER_ASKED;
-    if (!child->is_ready || child->is_asked || child->control_fd < 0)
-        return;
-    if (send(child->control_fd, &word, 1, MSG_NOSIGNAL | MSG_DONTWAIT) == 1)
+    if (child->is_ready && !child->is_asked && child->control_fd >= 0 &&
+        send(child->control_fd, &word, 1, MSG_NOSIGNAL | MSG_DONTWAIT) == 1)
         child->is_asked = true;
+    return child->is_asked;
 }
 
-static void on_ask(void *data, unsigned worker)
+static bool on_ask(void *data, unsigned worker)
 {
     struct children *children = data;
-    ask(&children->table[worker]);
+    return ask(&children->table[worker]);
 }
 
 /* ---- from the start to the end of all ------------------------------------------------------ */
@@ -492,7 +492,7 @@ bool children_ask(struct children *children)
             send_signal(child, SIGKILL);
             are_alive = false;
         }
-        ask(child);
+        (void)!ask(child);
     }
     return are_alive;
 }

@@ -8,6 +8,7 @@
 #include "daemon/liveness.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <poll.h>
 #include <stdlib.h>
 
@@ -18,15 +19,21 @@ struct liveness_worker {
     const struct counters_slot *slot; /* NULL: no process, or one of which nothing is known */
     uint64_t pulse;                   /* as seen at the last look */
     unsigned missed;                  /* looks in a row without a turn that was due */
+    uint64_t turned_ms;               /* when a look last saw that, or when it began */
+    uint64_t asked_ms;                /* if is_asked */
     bool is_running;
+    bool is_asked; /* for the sake of its clients, without a turn since */
     bool owes_turn;
     enum liveness_state state;
 };
 
-/* A worker's own listening socket, watched while nothing happens. */
+/* As a worker: each of them. */
+#define ALL_WORKERS UINT_MAX
+
+/* A listening socket, watched while nothing happens. */
 struct liveness_socket {
     struct liveness *liveness;
-    unsigned worker;
+    unsigned worker; /* whose own it is */
     struct evix_io io;
 };
 
@@ -64,6 +71,22 @@ static bool has_turned(struct liveness_worker *worker)
     return has_moved;
 }
 
+static uint64_t load(const uint64_t *word)
+{
+    return __atomic_load_n(word, __ATOMIC_RELAXED);
+}
+
+static bool has_clients(const struct liveness_worker *worker)
+{
+    const struct counters_slot *slot = worker->slot;
+    uint64_t sum = 0;
+    for (unsigned i = 0; slot != NULL && i < WAIT_COUNT; i++)
+        sum += load(&slot->data.connections[i]);
+    if (slot != NULL)
+        sum += load(&slot->data.echo_sessions);
+    return sum != 0;
+}
+
 /* Odd: it runs callbacks. */
 static bool is_due(const struct liveness *liveness, unsigned index)
 {
@@ -86,18 +109,48 @@ static enum liveness_state judge(const struct liveness *liveness,
     return worker->missed >= LIVENESS_MISSING_LOOKS ? LIVENESS_MISSING : LIVENESS_AWAY;
 }
 
+/*
+ * One that sleeps with clients, or while a queue is not empty that all workers empty, may have
+ * nothing to do or may be stopped: only an answer tells which. It has a second for that, so that a
+ * busy machine is no reason to take it for away.
+ */
+static void ask_sleeper(struct liveness *liveness, unsigned index)
+{
+    const struct liveness_events *events = &liveness->options.events;
+    struct liveness_worker *worker = &liveness->workers[index];
+    uint64_t now_ms = evix_now_ms(liveness->options.loop);
+    if (worker->is_asked) {
+        worker->owes_turn = worker->owes_turn || now_ms - worker->asked_ms >= LIVENESS_IDLE_MS;
+    } else if (worker->slot != NULL && now_ms - worker->turned_ms >= LIVENESS_IDLE_MS &&
+               (has_clients(worker) || has_queue(liveness, ALL_WORKERS))) {
+        worker->is_asked = events->ask(events->data, index);
+        worker->asked_ms = now_ms;
+    }
+}
+
+static void note_turn(struct liveness *liveness, unsigned index)
+{
+    struct liveness_worker *worker = &liveness->workers[index];
+    worker->turned_ms = evix_now_ms(liveness->options.loop);
+    worker->missed = 0;
+    worker->is_asked = false;
+    worker->owes_turn = false;
+    set_state(liveness, index, LIVENESS_SERVES);
+}
+
 static void look_at(struct liveness *liveness, unsigned index)
 {
     const struct liveness_events *events = &liveness->options.events;
     struct liveness_worker *worker = &liveness->workers[index];
     if (has_turned(worker)) {
-        worker->missed = 0;
-        worker->owes_turn = false;
-        set_state(liveness, index, LIVENESS_SERVES);
-    } else if (is_due(liveness, index)) {
+        note_turn(liveness, index);
+        return;
+    }
+    ask_sleeper(liveness, index);
+    if (is_due(liveness, index)) {
         if (++worker->missed == 1 && worker->is_running) {
             worker->owes_turn = true;
-            events->ask(events->data, index);
+            (void)!events->ask(events->data, index);
         }
         set_state(liveness, index, judge(liveness, worker));
     } else if (worker->state == LIVENESS_SERVES) {
@@ -114,11 +167,6 @@ static bool is_suspect(const struct liveness *liveness)
     return false;
 }
 
-static uint64_t load(const uint64_t *word)
-{
-    return __atomic_load_n(word, __ATOMIC_RELAXED);
-}
-
 /* Since the last look. */
 static bool has_accepted(struct liveness *liveness)
 {
@@ -132,17 +180,13 @@ static bool has_accepted(struct liveness *liveness)
     return liveness->accepted != before;
 }
 
-static bool has_clients(const struct liveness *liveness)
+static bool is_in_use(const struct liveness *liveness)
 {
-    uint64_t sum = 0;
     for (unsigned i = 0; i < liveness->options.sockets->workers; i++) {
-        const struct counters_slot *slot = liveness->workers[i].slot;
-        for (unsigned k = 0; slot != NULL && k < WAIT_COUNT; k++)
-            sum += load(&slot->data.connections[k]);
-        if (slot != NULL)
-            sum += load(&slot->data.echo_sessions);
+        if (has_clients(&liveness->workers[i]))
+            return true;
     }
-    return sum != 0;
+    return false;
 }
 
 /* ---- when to look next --------------------------------------------------------------------- */
@@ -198,7 +242,7 @@ static void on_look(struct evix_timer *timer)
     liveness->quiet = has_accepted(liveness) ? 0 : liveness->quiet + 1;
     if (is_suspect(liveness) || liveness->quiet < QUIET_LOOKS)
         look_soon(liveness);
-    else if (!wait_for_connection(liveness) || has_clients(liveness))
+    else if (!wait_for_connection(liveness) || is_in_use(liveness))
         look_in(liveness, LIVENESS_IDLE_MS);
 }
 
@@ -212,9 +256,11 @@ static int list_sockets(struct liveness *liveness)
     if (liveness->listening == NULL)
         return -ENOMEM;
     for (size_t i = 0; i < sockets->count; i++) {
-        for (unsigned k = 0; !sockets->listeners[i].is_shared && k < sockets->workers; k++) {
+        bool is_shared = sockets->listeners[i].is_shared;
+        for (unsigned k = 0; k < (is_shared ? 1 : sockets->workers); k++) {
             struct liveness_socket *socket = &liveness->listening[liveness->listening_count++];
-            *socket = (struct liveness_socket){.liveness = liveness, .worker = k};
+            *socket = (struct liveness_socket){.liveness = liveness,
+                                               .worker = is_shared ? ALL_WORKERS : k};
             evix_io_init(&socket->io, liveness->options.loop, sockets_descriptor(sockets, k, i),
                          on_connection);
         }
@@ -243,7 +289,10 @@ void liveness_note_start(struct liveness *liveness, unsigned worker,
                          const struct counters_slot *slot)
 {
     struct liveness_worker *one = &liveness->workers[worker];
-    *one = (struct liveness_worker){.slot = slot, .is_running = true, .state = one->state};
+    *one = (struct liveness_worker){.slot = slot,
+                                    .turned_ms = evix_now_ms(liveness->options.loop),
+                                    .is_running = true,
+                                    .state = one->state};
     look_soon(liveness);
 }
 

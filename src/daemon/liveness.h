@@ -7,7 +7,9 @@
  * evix_options), and the master looks at it now and then. One that runs callbacks at two looks in
  * a row without a turn between them is suspect, and so is one that sleeps while connections wait in
  * its queue: it is asked for a turn. If it takes none it is away: a process that was stopped, that
- * hangs in a system call, that is in an endless loop, or one that is not there.
+ * hangs in a system call, that is in an endless loop, or one that is not there. One that has slept
+ * for a second while it has clients, or while connections wait in a queue that all workers share,
+ * is asked as well, and owes a turn a second later.
  *
  * The looks are 50 ms apart while clients come or somebody is suspect, a second apart while there
  * are connections, and none while there are none: then the first one that waits in a queue begins
@@ -36,7 +38,7 @@ enum liveness_state {
 };
 
 struct liveness_events {
-    void (*ask)(void *data, unsigned worker); /* have its loop turn once */
+    bool (*ask)(void *data, unsigned worker); /* have its loop turn once; false: cannot be */
     void (*changed)(void *data, unsigned worker, enum liveness_state state);
     void *data;
 };

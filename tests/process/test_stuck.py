@@ -9,7 +9,9 @@ stopped, are answered at once, and how many within 2 s.
 import json
 import os
 import select
+import shutil
 import signal
+import tempfile
 import threading
 import time
 
@@ -129,7 +131,7 @@ class Stopped(Site):
 
     def test_it_is_replaced_in_time(self):
         for workers in (1, 2):
-            daemon = self.running(workers=workers, timeouts={"stuck": 0.3})
+            daemon = self.running(workers=workers, timeouts={"stuck": 1})
             pid = self.hold(daemon)
             waiting = self.asking(daemon)
             daemon.log.wait(r"worker \d+ \(%d\) is stuck: killed" % pid)
@@ -138,19 +140,21 @@ class Stopped(Site):
             daemon.stop()
 
     def test_an_idle_one_is_left_alone(self):
-        """Who sleeps because there is nothing to do owes nobody a turn."""
-        daemon = self.running(timeouts={"stuck": 0.2})
+        """Who sleeps because there is nothing to do answers when it is asked."""
+        daemon = self.running(timeouts={"stuck": 1})
         pids = set(daemon.worker_pids)
         client = self.asking(daemon, 1)[0]
         client.read_response()
-        client.expect_silence(1.5)
+        client.expect_silence(6)
         self.assertEqual(set(daemon.worker_pids), pids)
-        self.assertNotIn("is away", daemon.log.text())
+        self.assertNotIn("is stuck", daemon.log.text())
+        client.send(request("/small.bin"))
+        self.answered([client])
         daemon.stop()
 
     def test_one_that_is_full_is_left_alone(self):
         """Connections wait in its queue, but its loop turns."""
-        daemon = self.running(workers=1, limits={"connections": 2}, timeouts={"stuck": 0.2})
+        daemon = self.running(workers=1, limits={"connections": 2}, timeouts={"stuck": 1})
         full = self.asking(daemon, 2)
         self.answered(full)
         pid, = daemon.worker_pids
@@ -163,6 +167,51 @@ class Stopped(Site):
             client.close()
         self.assertEqual(daemon.worker_pids, [pid])
         self.assertNotIn("is away", daemon.log.text())
+        daemon.stop()
+
+
+class WithoutAQueueOfItsOwn(Site):
+    """Sockets that all workers share: what waits there is nobody's in particular."""
+
+    def running_at_path(self, **options):
+        folder = tempfile.mkdtemp(prefix="evixd-stuck-")
+        self.addCleanup(shutil.rmtree, folder, True)
+        path = os.path.join(folder, "s")
+        return self.running(listen=[{"address": "unix:" + path}], timeouts={"stuck": 1},
+                            **options), path
+
+    def check_connection(self, daemon, address):
+        """One whose clients have nothing to say, while nobody new comes."""
+        client = Connection(address, timeout=60)
+        self.addCleanup(client.close)
+        client.send(request("/small.bin"))
+        self.answered([client])
+        pid, = daemon.worker_pids
+        os.kill(pid, signal.SIGSTOP)
+        self.addCleanup(self.let_go, pid)
+        daemon.log.wait(r"worker \d+ \(%d\) is stuck: killed" % pid)
+        client.expect_end()
+        self.assertEqual(fetch(address, "/small.bin").body, b"small")
+        self.assertNotEqual(daemon.worker_pids, [pid])
+        daemon.stop()
+
+    def test_connection_at_a_path(self):
+        self.check_connection(*self.running_at_path(workers=1))
+
+    def test_connection(self):
+        daemon = self.running(workers=1, timeouts={"stuck": 1})
+        self.check_connection(daemon, daemon.address)
+
+    def test_what_waits_at_a_path(self):
+        """All workers are stopped, and none has a client."""
+        daemon, path = self.running_at_path(workers=2)
+        for pid in daemon.worker_pids:
+            os.kill(pid, signal.SIGSTOP)
+            self.addCleanup(self.let_go, pid)
+        with Connection(path, timeout=60) as client:
+            client.send(request("/small.bin"))
+            self.answered([client])
+        daemon.log.wait("is stuck: killed")
         daemon.stop()
 
 

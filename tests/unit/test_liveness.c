@@ -31,6 +31,7 @@ static const char *awaited; /* ends the loop */
 static struct evix_timer watchman;
 static unsigned looks_left; /* by the same loop's clock */
 static unsigned turns_when_asked;
+static bool can_be_asked;
 
 static void say(unsigned worker, char what)
 {
@@ -42,11 +43,14 @@ static void say(unsigned worker, char what)
         evix_loop_stop(loop);
 }
 
-static void on_ask(void *data, unsigned worker)
+static bool on_ask(void *data, unsigned worker)
 {
     ck_assert_ptr_eq(data, &liveness);
+    if (!can_be_asked)
+        return false;
     slots[worker].pulse += turns_when_asked;
     say(worker, '?');
+    return true;
 }
 
 static void on_changed(void *data, unsigned worker, enum liveness_state state)
@@ -84,6 +88,7 @@ static void set_up(void)
     evix_timer_init(&watchman, loop, on_watchman);
     memset(said, 0, sizeof(said));
     turns_when_asked = 0;
+    can_be_asked = true;
 }
 
 static void begin(uint32_t stuck_ms)
@@ -324,9 +329,63 @@ START_TEST(idle_with_clients)
 {
     begin(0);
     slots[0].data.connections[0] = 1;
+    turns_when_asked = 2;
     run(60);
-    slots[0].pulse = 3;
-    expect("0?0a");
+    memset(said, 0, sizeof(said));
+    turns_when_asked = 0;
+    slots[0].pulse |= 1;
+    awaited = "0?0a"; /* unless it was asked just before */
+    run(100);
+    awaited = NULL;
+    ck_assert_ptr_nonnull(strstr(said, "0a"));
+}
+END_TEST
+
+/* It may be stopped, which nothing shows but that it does not answer. */
+START_TEST(a_sleeper_with_clients_that_does_not_answer)
+{
+    begin(1000);
+    slots[0].data.connections[0] = 1;
+    expect("0?0?0a");
+    expect("0k");
+}
+END_TEST
+
+START_TEST(a_sleeper_with_echo_sessions_that_does_not_answer)
+{
+    begin(0);
+    slots[1].data.echo_sessions = 1;
+    expect("1?1?1a");
+    slots[1].pulse = 2;
+    expect("1s");
+}
+END_TEST
+
+/* Its clients have nothing to say: a turn a second at most, and nobody is blamed. */
+START_TEST(a_sleeper_with_clients_that_answers)
+{
+    begin(1000);
+    slots[0].data.connections[0] = 1;
+    turns_when_asked = 2;
+    uint64_t before_ms = evix_now_ms(loop);
+    run(100);
+    uint64_t seconds = (evix_now_ms(loop) - before_ms) / 1000;
+    size_t asked = strlen(said) / 2;
+    ck_assert_uint_ge(asked, 1);
+    ck_assert_uint_le(asked, seconds + 1);
+    for (size_t i = 0; i < asked; i++)
+        ck_assert_int_eq(memcmp(said + 2 * i, "0?", 2), 0);
+}
+END_TEST
+
+/* One that starts, say. Who was not asked owes no answer. */
+START_TEST(a_sleeper_that_cannot_be_asked)
+{
+    begin(1000);
+    slots[0].data.connections[0] = 1;
+    can_be_asked = false;
+    run(80);
+    ck_assert_str_eq(said, "");
 }
 END_TEST
 
@@ -348,6 +407,10 @@ int main(void)
     tcase_add_test(tests, without_a_process_or_a_slot);
     tcase_add_test(tests, idle);
     tcase_add_test(tests, idle_with_clients);
+    tcase_add_test(tests, a_sleeper_with_clients_that_does_not_answer);
+    tcase_add_test(tests, a_sleeper_with_echo_sessions_that_does_not_answer);
+    tcase_add_test(tests, a_sleeper_with_clients_that_answers);
+    tcase_add_test(tests, a_sleeper_that_cannot_be_asked);
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);
