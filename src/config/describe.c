@@ -46,7 +46,8 @@ static void describe_range(const struct schema_setting *setting, const char *nou
         snprintf(low, sizeof(low), "%" PRIu64, setting->min);
         snprintf(high, sizeof(high), "%" PRIu64, setting->max);
     }
-    snprintf(out, size, "%s from %s to %s", noun, strcmp(low, "0s") == 0 ? "0" : low, high);
+    snprintf(out, size, "%s%s from %s to %s", setting->or_zero ? "0, or " : "", noun,
+             strcmp(low, "0s") == 0 ? "0" : low, high);
 }
 
 const char *schema_describe(const struct schema_setting *setting, char *out, size_t size)

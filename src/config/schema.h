@@ -51,6 +51,7 @@ struct schema_setting {
     size_t width;         /* bytes of an unsigned number */
     const char *standard; /* the default as text; NULL: empty, or from the level above */
     uint64_t min, max;
+    bool or_zero; /* 0 is taken, too, though it is below .min */
     const struct schema_choice *choices;
     unsigned other; /* value for what is none of the choices */
     schema_check_fn *check;

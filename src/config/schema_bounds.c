@@ -110,8 +110,11 @@ static const struct schema_setting timeouts_settings[] = {
      .type = SCHEMA_TIME,
      PLACE(struct config_timeouts, stuck_ms),
      .standard = "30s",
+     .min = 1000,
      .max = DAY,
-     .about = "Until a worker whose event loop does not turn is replaced; 0: never."},
+     .or_zero = true,
+     .about = "Until a worker whose event loop does not turn is replaced; 0: never. "
+              "A service manager's watchdog may replace it earlier."},
 };
 const struct schema_record schema_timeouts = {
     .name = "timeouts",

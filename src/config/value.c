@@ -107,7 +107,8 @@ static int store_number(const struct schema_setting *setting, const struct value
     if (setting->max == 0) { /* a number that is one of the choices, such as a status */
         if (number > UINT32_MAX || schema_choice_name(setting, (unsigned)number) == NULL)
             return -ERANGE;
-    } else if (number < setting->min || number > setting->max) {
+    } else if ((number < setting->min || number > setting->max) &&
+               !(setting->or_zero && number == 0)) {
         return -ERANGE;
     }
     put_unsigned(base, setting, number);

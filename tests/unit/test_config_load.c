@@ -64,6 +64,10 @@ static const struct {
      "test.conf:2: timeouts.send: expected a time from 0 to 24h, in seconds or with ms, s, m or h "
      "right behind the number, found \"1m 30s\"\n"
      "test.conf:2: timeouts.linger: expected a time from 0 to 24h, found \"25h\"\n"},
+    {HOST "timeouts = { stuck = 0.999; };",
+     "test.conf:2: timeouts.stuck: expected 0, or a time from 1s to 24h, found 0.999\n"},
+    {HOST "timeouts = { stuck = \"25h\"; };",
+     "test.conf:2: timeouts.stuck: expected 0, or a time from 1s to 24h, found \"25h\"\n"},
     {HOST "timeouts = { head = 18446744073709552; };",
      "test.conf:2: timeouts.head: expected a time from 0 to 24h, found 18446744073709552\n"},
     {HOST "limits = 5; listen = \"x\"; timeouts = ( );",
