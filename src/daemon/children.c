@@ -167,6 +167,7 @@ static int start_child(struct child *child)
         return -errno;
     child->slot =
         counters_take(children->options.counters, child->index, children->options.generation);
+    counters_note_away(child->slot, children->options.sockets->is_away[child->index]);
     int error = fork_worker(child, pair[1]);
     close(pair[1]);
     if (error < 0) {
@@ -334,6 +335,7 @@ static void on_liveness(void *data, unsigned worker, enum liveness_state state)
         steering_set_away(children->options.sockets, worker, state != LIVENESS_SERVES);
         counters_set_away(children->options.counters, liveness_count_away(&children->liveness));
     }
+    counters_note_away(child->slot, state != LIVENESS_SERVES);
     tell_liveness(child, state);
     if (state == LIVENESS_STUCK)
         send_signal(child, SIGKILL);

@@ -86,6 +86,7 @@ struct counters_slot *counters_take(struct counters *counters, unsigned worker, 
         return NULL;
     slot->worker = worker;
     slot->generation = generation;
+    slot->is_away = 0;
     slot->pid = 0;
     slot->pulse = 0;
     clear_gauges(&slot->data);
@@ -112,6 +113,12 @@ void counters_note_reload(struct counters *counters)
 void counters_note_respawn(struct counters *counters)
 {
     counters_add(&counters->respawns, 1);
+}
+
+void counters_note_away(struct counters_slot *slot, bool is_away)
+{
+    if (slot != NULL)
+        __atomic_store_n(&slot->is_away, is_away, __ATOMIC_RELAXED);
 }
 
 void counters_set_away(struct counters *counters, unsigned count)

@@ -90,6 +90,7 @@ struct counters_slot {
     uint32_t is_taken;
     uint32_t worker;     /* index */
     uint32_t generation; /* of the configuration */
+    uint32_t is_away;    /* its loop does not turn, or its process has to prove itself first */
     /* The worker's. */
     int32_t pid;         /* 0: has not come to that */
     uint64_t started_ns; /* CLOCK_MONOTONIC */
@@ -131,6 +132,9 @@ void counters_give_back(struct counters_slot *slot);
 /* For people: how often it happened since the start. */
 void counters_note_reload(struct counters *counters);
 void counters_note_respawn(struct counters *counters);
+
+/* Of the slot's process; none is when it is taken. NULL is fine. */
+void counters_note_away(struct counters_slot *slot, bool is_away);
 
 /* How many workers get no new connections for now. */
 void counters_set_away(struct counters *counters, unsigned count);

@@ -44,6 +44,12 @@ static void add_number(struct object *object, const char *key, uint64_t value)
     page_add_format(object->out, "\"%s\":%" PRIu64, key, value);
 }
 
+static void add_boolean(struct object *object, const char *key, bool value)
+{
+    separate(object);
+    page_add_format(object->out, "\"%s\":%s", key, value ? "true" : "false");
+}
+
 static void add_real(struct object *object, const char *key, double value)
 {
     separate(object);
@@ -201,6 +207,7 @@ static void add_worker(struct page_text *out, const struct status_view *view,
     add_number(&worker, "worker", counted->index);
     add_number(&worker, "generation", counted->generation);
     add_number(&worker, "pid", (uint64_t)counted->pid);
+    add_boolean(&worker, "away", counted->is_away);
     add_real(&worker, "uptime_seconds", counted->up_s);
     add_number(&worker, "requests", counters_requests(&counted->data, COUNTERS_CLASSES));
     add_real(&worker, "requests_per_second", status_rate(view, counted->span.requests));

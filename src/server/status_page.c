@@ -249,8 +249,8 @@ static void add_worker(struct page_text *out, const struct status_view *view,
 {
     const struct store_counters *cache = &worker->data.cache;
 
-    page_add_format(out, "<tr><th scope=\"row\">%u</th><td>%d</td><td>", worker->index,
-                    worker->pid);
+    page_add_format(out, "<tr><th scope=\"row\">%u</th><td>%d%s</td><td>", worker->index,
+                    worker->pid, worker->is_away ? ", away" : "");
     number_add_duration(out, worker->up_s);
     page_add(out, "</td><td>");
     number_add_rate(out, status_rate(view, worker->span.requests));

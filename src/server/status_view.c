@@ -20,6 +20,7 @@ static void look_at_worker(struct status_view *view, const struct counters_slot 
         .index = slot->worker,
         .generation = slot->generation,
         .pid = __atomic_load_n(&slot->pid, __ATOMIC_ACQUIRE),
+        .is_away = __atomic_load_n(&slot->is_away, __ATOMIC_RELAXED) != 0,
         .up_s = now_ns > started_ns ? (double)(now_ns - started_ns) / 1e9 : 0,
         .beat_age_s = now_ns > beat_ns ? (double)(now_ns - beat_ns) / 1e9 : 0,
         .span = *window,

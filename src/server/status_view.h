@@ -18,6 +18,7 @@
 struct status_worker {
     unsigned index, generation;
     int pid;
+    bool is_away; /* counters.h */
     double up_s;
     double beat_age_s; /* since its loop was last seen to turn with something to do */
     struct counters_data data;

@@ -8,6 +8,7 @@ stopped, are answered at once, and how many within 2 s.
 
 import json
 import os
+import re
 import select
 import shutil
 import signal
@@ -80,6 +81,14 @@ class Site(TestCase):
     def status(self, daemon):
         return json.loads(fetch(daemon.address, "/status/json").body)
 
+    def away(self, daemon):
+        """The processes that the status, in both its forms for people and programs, has as such."""
+        page = fetch(daemon.address, "/status?refresh=0", fields=["Accept: text/html"])
+        rows = {int(pid) for pid in re.findall(r"<td>(\d+), away</td>", page.body.decode())}
+        workers = {w["pid"] for w in self.status(daemon)["workers"] if w["away"]}
+        self.assertEqual(rows, workers)
+        return rows
+
     def requests_of(self, daemon, pid):
         return {worker["pid"]: worker["requests"] for worker in self.status(daemon)["workers"]}[pid]
 
@@ -93,6 +102,7 @@ class Stopped(Site):
         daemon.log.wait(AWAY % pid)
         self.answered(self.asking(daemon))
         self.assertEqual(self.status(daemon)["away"], 1)
+        self.assertEqual(self.away(daemon), {pid})
         # It is stopped still, so there are some that it has yet to answer.
         unanswered = len(waiting) - len(select.select([c.socket for c in waiting], [], [], 0)[0])
         self.assertGreater(unanswered, 0)
@@ -100,6 +110,7 @@ class Stopped(Site):
         self.answered(waiting)
         daemon.log.wait(BACK % pid)
         self.assertEqual(self.status(daemon)["away"], 0)
+        self.assertEqual(self.away(daemon), set())
         before = self.requests_of(daemon, pid)
         wait_until(lambda: fetch(daemon.address, "/small.bin").status == 200
                    and self.requests_of(daemon, pid) > before, "it gets its share")
