@@ -28,6 +28,12 @@ AWAY, BACK = r"worker \d+ \(%d\) is away", r"worker \d+ \(%d\) is back"
 MANY = 40
 
 
+def state(pid):
+    """The letter of a process: proc(5)."""
+    with open("/proc/%d/stat" % pid, encoding="utf-8") as file:
+        return file.read().rpartition(")")[2].split()[0]
+
+
 class Site(TestCase):
     @classmethod
     def setUpClass(cls):
@@ -198,6 +204,8 @@ class WithoutAQueueOfItsOwn(Site):
         client.send(request("/small.bin"))
         self.answered([client])
         pid, = daemon.worker_pids
+        # One that is stopped in the midst of a callback is known by that.
+        wait_until(lambda: state(pid) == "S", "its loop waits")
         os.kill(pid, signal.SIGSTOP)
         self.addCleanup(self.let_go, pid)
         daemon.log.wait(r"worker \d+ \(%d\) is stuck: killed" % pid)
