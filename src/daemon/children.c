@@ -309,7 +309,9 @@ static void tell_liveness(struct child *child, enum liveness_state state)
 {
     long pid = (long)child->pid;
     bool was_missing = child->is_missing;
-    bool has_heirs = !child->children->is_stopping && !child->children->is_retired;
+    const struct children *children = child->children;
+    bool has_others = !children->is_stopping && !children->is_retired &&
+                      liveness_count_away(&children->liveness) < children->options.sockets->workers;
     child->is_missing = pid != 0 && state >= LIVENESS_MISSING;
     if (state == LIVENESS_SERVES)
         log_event(was_missing ? LOG_LEVEL_NOTICE : LOG_LEVEL_INFO,
@@ -322,7 +324,7 @@ static void tell_liveness(struct child *child, enum liveness_state state)
                   child->index, pid);
     else if (state == LIVENESS_MISSING)
         log_event(LOG_LEVEL_WARNING, "worker %u (%ld) has not responded for a second%s",
-                  child->index, pid, has_heirs ? ": new connections go to others" : "");
+                  child->index, pid, has_others ? ": new connections go to others" : "");
     else
         log_event(LOG_LEVEL_ERROR, "worker %u (%ld) is stuck: killed", child->index, pid);
 }

@@ -74,7 +74,8 @@ class Workers(Site):
             host(self.root, {"path": "/"}),
             host(lost + "/root", names=["lost"], default=False, access_log={"target": log},
                  error_pages=[{"status": 404, "file": "/404"}])],
-            expect=DIED + ["access log .*No such file", "built-in media types"])
+            expect=DIED + ["access log .*No such file", "built-in media types",
+                           "error_pages: .*the built-in page is sent"])
 
         def get(target, name):
             return fetch(daemon.address, target, host=name)
