@@ -4,7 +4,8 @@
 
 DAEMON_TESTS = tests/lib/test_fuzzing-epoll.test tests/lib/test_measuring-epoll.test \
 	tests/lib/test_pace-epoll.test tests/lib/test_wire-epoll.test
-EXTRA_DIST += tests/lib/browser.py tests/lib/evixd.py tests/lib/gated_fs.py tests/lib/prometheus.py tests/lib/suite.py tests/lib/tree.py tests/lib/wire.py \
+EXTRA_DIST += tests/lib/browser.py tests/lib/evixd.py tests/lib/gated_fs.py tests/lib/prometheus.py tests/lib/rings.py \
+	tests/lib/suite.py tests/lib/tree.py tests/lib/wire.py \
 	tests/lib/test_measuring.py tests/lib/test_wire.py
 EXTRA_DIST += tests/lib/load.py tests/lib/pace.py tests/lib/test_pace.py tests/lib/orders.py tests/lib/rewritten.py
 
@@ -37,7 +38,7 @@ include tests/process/local.mk
 
 TESTS += $(DAEMON_TESTS)
 TEST_LOG_COMPILER = $(SHELL)
-CLEANFILES += $(DAEMON_TESTS)
+CLEANFILES += $(DAEMON_TESTS) rings-0.lock rings-1.lock
 
 $(DAEMON_TESTS): Makefile
 	@$(MKDIR_P) $(@D)

@@ -12,6 +12,8 @@ import signal
 import sys
 import unittest
 
+from rings import take_turn
+
 # Sanitizers and emulators make everything slower; limits and time-outs are multiplied by this.
 TIME_SCALE = float(os.environ.get("TEST_TIME_SCALE", "1"))
 
@@ -60,6 +62,8 @@ def main(limit=60):
         faulthandler.dump_traceback(all_threads=True)
         raise TimeLimit("the module took more than %d s" % (limit * TIME_SCALE))
 
+    if os.path.basename(os.path.dirname(os.path.abspath(sys.argv[0]))) == "process":
+        take_turn()
     os.umask(0o022)  # a file that is to be served can be read by the workers' user
     signal.signal(signal.SIGALRM, on_alarm)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGALRM])
