@@ -5,6 +5,7 @@ import bisect
 import collections
 import os
 import re
+import signal
 import statistics
 import subprocess
 import time
@@ -134,10 +135,12 @@ class Steps:
 
 def count(server, request, times):
     """Steps through the server's worker while it answers; the file is in its cache by then."""
-    worker = server.pids()[1]  # the master comes first
+    master, worker = server.pids()[:2]
     steps = built("STEPS", "scripts", "wrk", "steps")
     maps = mappings(worker)
     began = time.monotonic()
+    # To the master, a worker that is stepped through looks stuck: it would ask it for signs of life.
+    os.kill(master, signal.SIGSTOP)
     try:
         output = subprocess.run([steps, str(worker), str(server.port), str(times)],
                                 input=request, capture_output=True, timeout=120,
@@ -146,6 +149,8 @@ def count(server, request, times):
         raise Impossible(f"{steps}: {error}") from error
     except subprocess.TimeoutExpired as error:
         raise Impossible("stepping took too long") from error
+    finally:
+        os.kill(master, signal.SIGCONT)
     if output.returncode == SKIP:
         raise Impossible(output.stderr.decode().strip())
     if output.returncode != 0:
