@@ -16,7 +16,7 @@ tests_unit_test_complaints_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 tests_unit_test_complaints_LDADD = src/daemon/libdaemon.a src/log/liblog.a libevix.la \
 	$(LIBURING_LIBS) $(CHECK_LIBS)
 
-tests_unit_test_descriptors_SOURCES = tests/unit/test_descriptors.c
+tests_unit_test_descriptors_SOURCES = tests/unit/test_descriptors.c tests/evix/under_valgrind.h
 tests_unit_test_descriptors_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 tests_unit_test_descriptors_LDADD = src/daemon/libdaemon.a src/log/liblog.a $(CHECK_LIBS)
 

@@ -36,8 +36,11 @@ static void on_line(void *data, enum log_level level, const char *line, size_t l
     line_count++;
 }
 
+static struct counters_slot slot;
+
 static void set_up(void)
 {
+    memset(&slot, 0, sizeof(slot)); /* cases may share a process */
     strcpy(folder, "/tmp/evixd-accesslog-XXXXXX");
     ck_assert_ptr_nonnull(mkdtemp(folder));
     snprintf(path, sizeof(path), "%s/access.log", folder);
@@ -458,8 +461,6 @@ START_TEST(reader_that_has_gone_does_not_end_us)
     access_log_close(&access_log);
 }
 END_TEST
-
-static struct counters_slot slot;
 
 static const struct config_access_log wide = {
     CONFIG_TARGET_FILE, path, CONFIG_LOG_CUSTOM,
